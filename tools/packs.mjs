@@ -38,7 +38,9 @@ export class Chunks {
   /** A pack of some chunks; the hash in its name keeps it and V8's code of it together. */
   pack(name, numbers) {
     const members = numbers.map((number) => `${number}:${this.#code.get(number)}`);
-    const contents = `({${members.join(",\n")}})`;
+    // Packs are read as one byte for each character; the bundler leaves others in regular expressions.
+    const escaped = (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
+    const contents = `({${members.join(",\n")}})`.replace(/[^\0-\x7f]/g, escaped);
     const hash = createHash("sha256").update(contents).digest("hex").slice(0, 8);
     return { file: `${name}-${hash}.cjs`, contents, numbers };
   }

@@ -42,6 +42,12 @@ describe("the built program", () => {
     expect(codes.some((code) => code.includes('require("node-hid")'))).toBe(true);
   });
 
+  it("is read as it was written: one byte for each character", async () => {
+    await buildOnce();
+    const codes = programFiles().map((name) => readFileSync(join(dirname(MAIN), name)));
+    expect(codes.filter((code) => code.some((byte) => byte > 127))).toEqual([]);
+  });
+
   describe("loads for a short command no more than it uses", () => {
     const home = fixture.tempHome("short");
     const unsigned = join(home, "unsigned.json");

@@ -1,6 +1,7 @@
 // The packages beside the program and the library in the npm package, and inside the program, from package-lock.json.
 import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
+import { PACKAGES } from "../console.mjs";
 import { nativeFile, PLATFORMS, suits } from "./packages.mjs";
 
 /** Files of a package that no program reads, a quarter of all: pages that are no licence, maps of sources, tests and examples. */
@@ -61,12 +62,12 @@ function lockOf(root) {
   return JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
 }
 
-/** Names and versions, such as `ws@8.23.0`, of the packages beside and inside the program of an npm package, by its manifest and plan. */
+/** Names and versions, such as `ws@8.23.0`, of the packages beside and inside the program of an npm package, and in its console. */
 export function containedPackages(root, { dependencies, optionalDependencies }, { inside }) {
   const { packages } = lockOf(root);
-  const beside = closure(packages, Object.keys({ ...dependencies, ...optionalDependencies }));
+  const others = closure(packages, [...Object.keys({ ...dependencies, ...optionalDependencies }), ...PACKAGES]);
   return new Set(
-    [...beside, ...inside].map((path) => {
+    [...others, ...inside].map((path) => {
       const { name = path.split("node_modules/").at(-1), version } = packages[path];
       return `${name}@${version}`;
     }),

@@ -135,14 +135,26 @@ export function copyPackages(names, platform, target) {
   }
 }
 
+/** The licence in a package's own words: in files, or at the end of its page. */
+function licenceIn(folder) {
+  const files = readdirSync(folder).filter((file) => statSync(join(folder, file)).isFile());
+  const read = (name) =>
+    files
+      .filter((file) => name.test(file))
+      .sort()
+      .map((file) => readFileSync(join(folder, file), "utf8"));
+  const page = () => read(/^readme\.md$/i).flatMap((text) => /^(?:#+ )?licen[cs]e\s*\n[\s\S]*/im.exec(text)?.[0] ?? []);
+  const [own, other] = [read(LICENSE), page()];
+  const texts = own.length > 0 ? own : other;
+  return texts.length > 0 ? texts.map((text) => text.trim()).join("\n\n") : "The package has no text of its licence.";
+}
+
 /** Licences of packages, by their paths in the lockfile, and of the console's packages. */
 export function licences(paths) {
   const [anywhere] = PLATFORMS;
   const texts = [...new Set([...paths, ...closure(PACKAGES, anywhere)])].sort().map((path) => {
     const folder = folderOf(path);
-    const files = readdirSync(folder).filter((file) => LICENSE.test(file) && statSync(join(folder, file)).isFile());
-    const bodies = files.sort().map((file) => readFileSync(join(folder, file), "utf8").trim());
-    return `${nameOf(path)} ${locked[path].version} (${locked[path].license ?? "see below"})\n\n${bodies.join("\n\n")}`;
+    return `${nameOf(path)} ${locked[path].version} (${locked[path].license ?? "see below"})\n\n${licenceIn(folder)}`;
   });
   return `${texts.join(RULE)}\n`;
 }
