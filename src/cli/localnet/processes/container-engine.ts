@@ -78,7 +78,7 @@ export function ensureTools(say: (text: string) => void): void {
 function install(say: (text: string) => void): void {
   if (!canInstall()) throw missing();
   say("installing Podman from the distribution's packages (once; about a minute) ...");
-  aptInstall(...PACKAGES);
+  aptInstall(...PACKAGES, ...Object.values(TOOLS));
   writeMissing(SYSTEM_CONF, CONTAINERS_CONF);
   writeMissing("/etc/containers/policy.json", POLICY);
 }

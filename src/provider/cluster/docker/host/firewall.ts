@@ -89,8 +89,6 @@ export class Firewall {
 
   /** One atomic step, whatever was there before. */
   async #install(networks: ReadonlyMap<string, LeaseNetwork> = this.#networks): Promise<void> {
-    const wasInForce = this.#isInForce;
-    this.#isInForce = false;
     try {
       const neighbours = onLinkNetworks(networkInterfaces());
       // Without a list, the connections of all leases are counted anew.
@@ -99,9 +97,10 @@ export class Firewall {
       const rules = rulesV4(this.#naming, [...networks.values()], { neighbours, present });
       await nft(hasIpv6() ? [...rules, ...rulesV6(this.#naming)] : rules);
     } catch (error) {
+      this.#isInForce = false;
       throw clusterErrors.firewall(errorText(error), { cause: error });
     }
-    if (!wasInForce) await removeOlder(this.#naming);
+    if (!this.#isInForce) await removeOlder(this.#naming);
     this.#isInForce = true;
   }
 
