@@ -5,6 +5,7 @@ import { networkInterfaces } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { Firewall } from "../../src/provider/cluster/docker/host/firewall.ts";
 import type { DockerDriver, DockerOptions } from "../../src/provider/cluster/docker/index.ts";
 import { Naming } from "../../src/provider/cluster/docker/labels.ts";
 import { defaultPrefix } from "../../src/provider/cluster/docker/options.ts";
@@ -225,6 +226,22 @@ describe.skipIf(missing !== undefined)("engine driver on the host", () => {
       expect(await answer).toBe("echo hello");
       clearInterval(again);
       socket.close();
+    });
+
+    it("are in force when a lease that they are being restored for begins", async () => {
+      const naming = new Naming(`${prefix()}-x`);
+      const firewall = new Firewall(naming);
+      const network = { bridge: naming.bridge("0123456789ab"), subnet: "10.89.250.0/24" };
+      try {
+        await firewall.probe();
+        const restored = firewall.restore([{ namespace: "x", ...network }]);
+        await new Promise(setImmediate);
+        await firewall.allow("x", network);
+        expect(nft("list", "table", "ip", naming.tenants)).toContain(network.subnet);
+        await restored;
+      } finally {
+        await firewall.clear();
+      }
     });
 
     it("take the place of the rules of version 0.1, which knew no lease of today", async () => {

@@ -38,10 +38,9 @@ export class Firewall {
 
   /** Opens a lease's own subnet to it; everything else stays closed. Rejects where rules cannot be set. */
   allow(namespace: string, network: LeaseNetwork): Promise<void> {
-    const known = this.#networks.get(namespace);
-    if (this.#isInForce && known?.subnet === network.subnet && known.bridge === network.bridge)
-      return Promise.resolve();
     return this.#mutex.run(async () => {
+      const known = this.#networks.get(namespace);
+      if (this.#isInForce && known?.subnet === network.subnet && known.bridge === network.bridge) return;
       await this.#install(new Map(this.#networks).set(namespace, network));
       this.#networks.set(namespace, network);
     });
@@ -84,6 +83,7 @@ export class Firewall {
     await this.#mutex.run(async () => {
       this.#networks.clear();
       await this.#uninstall();
+      await removeOlder(this.#naming);
     });
   }
 
