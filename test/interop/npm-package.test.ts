@@ -103,6 +103,7 @@ describe("the npm package", () => {
     const others = listed.filter((name) => !all.includes(name) && !beside.includes(name));
     expect(others.map((name) => name.replace(/@[^@]*$/, ""))).toEqual(expect.arrayContaining(["fastify", "preact"]));
     const licences = `\n${readFileSync(join(unpacked, "THIRD-PARTY-LICENSES.txt"), "utf8")}`;
+    expect(listed.length).toBeGreaterThan(150);
     expect(others.filter((name) => !licences.includes(`\n${name.replace(/@(?=[^@]*$)/, " ")} (`))).toEqual([]);
   });
 

@@ -92,8 +92,12 @@ describeWithEngine("a localnet that starts the engine itself", () => {
     await expect.poll(() => processesOn(fixture.folder).map(commandLine), { timeout: 30_000 }).toEqual([]);
     expect(podman("ps", "--all", "--external", "--quiet")).toBe("");
     expect(podman("network", "ls", "--quiet")).toBe("podman");
-    const rules = execFileSync("nft", ["list", "ruleset"], { encoding: "utf8" });
-    expect([naming.tenants, naming.bridgePrefix].filter((name) => rules.includes(name))).toEqual([]);
+    const rules = ["mangle", "nat", "filter"].map((table) =>
+      execFileSync("iptables", ["-w", "-t", table, "-S"], { encoding: "utf8" }),
+    );
+    rules.push(execFileSync("nft", ["list", "tables"], { encoding: "utf8" }));
+    const names = [naming.chain, naming.bridgePrefix, naming.tenants];
+    expect(rules.filter((text) => names.some((name) => text.includes(name)))).toEqual([]);
     expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(`${home}/`);
     await requireFreePorts(PORT_OFFSET);
   }

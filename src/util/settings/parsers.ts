@@ -11,18 +11,13 @@ export function optional<T>(parse: (text: string) => T): (text: string) => T | u
   return (text) => (text === "" ? undefined : parse(text));
 }
 
-/** One of a few words. */
-export function asOneOf<const T extends string>(words: readonly T[]): (text: string) => T {
-  return (text) => {
-    const word = words.find((each) => each === text);
-    if (word === undefined) throw new WrongForm(words.join(" or "));
-    return word;
-  };
-}
-
 /** Fields of a setting whose value is one of a few words, by default the first. */
-export function oneOf<const T extends string>(words: readonly [T, ...T[]]) {
-  return { value: `<${words.join("|")}>`, choices: words, default: words[0], parse: asOneOf(words) };
+export function oneOf<const T extends string>(choices: readonly [T, ...T[]]) {
+  const parse = (text: string): T => {
+    for (const choice of choices) if (choice === text) return choice;
+    throw new WrongForm(choices.join(" or "));
+  };
+  return { value: `<${choices.join("|")}>`, choices, default: choices[0], parse };
 }
 
 /** Bytes of a size such as `512Mi`. */
