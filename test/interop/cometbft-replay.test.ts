@@ -17,7 +17,7 @@ import {
   waitFor,
 } from "../support/index.ts";
 import { sampled } from "../support/runs.ts";
-import { buildPeer, Peer, type PeerProcess } from "./peers.ts";
+import { buildPeer, endWithoutApplication, Peer, type PeerProcess } from "./peers.ts";
 
 /** Ends of a node and of its engine at each step of a block; what they do at their next start. `npm test` has a few of the rows. */
 
@@ -150,8 +150,7 @@ describe.skipIf(!(peer instanceof Peer))("a block that is cut short", () => {
       if (killed === "the application") await node.process.kill();
       else engine.process.kill("SIGKILL");
       relay.breakOff();
-      // The engine ends by itself without its application.
-      await waitFor(() => engine.ended(), "the end of the engine");
+      await endWithoutApplication(engine);
       if (killed === "the application") await node.start();
       engine = startEngine();
       await expectContinues(last, before);

@@ -3,7 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { ROOT } from "../support/index.ts";
+import { ROOT, waitFor } from "../support/index.ts";
+
+/** As long as the node gives an engine of its own. */
+const ENGINE_STOP_MS = 10_000;
 
 /**
  * A release of the ecosystem's reference tool, one of the era of the documented client and one of today; the reference
@@ -120,6 +123,13 @@ export class Peer {
   remove(): void {
     rmSync(this.home, { recursive: true, force: true });
   }
+}
+
+/** Ends an engine that has lost its application, as who runs it does: it may wait for an answer without end. */
+export async function endWithoutApplication(engine: PeerProcess): Promise<void> {
+  const late = setTimeout(() => engine.process.kill("SIGKILL"), ENGINE_STOP_MS);
+  await waitFor(() => engine.ended(), "the end of the engine");
+  clearTimeout(late);
 }
 
 /** The tool, built if missing; or why there is none. */

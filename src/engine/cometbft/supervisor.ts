@@ -23,6 +23,11 @@ const MISFIT =
 /** The messages after which an engine without a state waits for nothing. */
 const STATE_SYNC_FAILURE =
   /^E\[[^\]]*\] (?:State sync failed|Failed to bootstrap node with new state|Failed to store last seen commit|Failed to switch to block sync) /;
+/**
+ * The words before the program. Linux ends the engine with the node, however the node ends: an engine whose application has
+ * gone may wait for its answer without end, with its database locked.
+ */
+const WITH_NODE = process.platform === "linux" ? ["setpriv", "--pdeathsig", "KILL"] : [];
 /** Variables that would replace settings of the engine. */
 const FOREIGN_SETTING = /^(?:CMT|TM)/i;
 
@@ -66,7 +71,8 @@ export class Supervisor {
     const startedAt = performance.now();
     const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !FOREIGN_SETTING.test(name)));
-    const child = spawn(program, ["start", "--home", paths.root], { cwd: paths.root, detached: true, stdio, env });
+    const [command = program, ...words] = [...WITH_NODE, program, "start", "--home", paths.root];
+    const child = spawn(command, words, { cwd: paths.root, detached: true, stdio, env });
     this.#child = child;
     for (const stream of [child.stdout, child.stderr])
       createInterface({ input: stream }).on("line", (line) => this.#hear(line.slice(0, MAX_LINE)));
