@@ -20,10 +20,14 @@ function unknown(fields) {
   return fields.map((field) => ({ ...field, data: Buffer.from(field.data, "base64") }));
 }
 
-/** The description of a file, as the library's own function makes it of base64. */
+/**
+ * The description of a file, as the library's own function makes it of base64. The imports have no imports here: nothing
+ * is found through them, and the library would enter everything below each of them once for every way that leads there.
+ */
 export function fileDesc(json, imports = []) {
   const root = message(JSON.parse(json));
-  root.dependency = imports.map(({ proto }) => proto.name);
-  const registry = createEmbeddedFileRegistry(root, (name) => imports.find(({ proto }) => proto.name === name));
-  return registry.getFile(root.name);
+  const files = new Map(imports.map((file) => [file.proto.name, { ...file, dependencies: [] }]));
+  root.dependency = [...files.keys()];
+  const description = createEmbeddedFileRegistry(root, (name) => files.get(name)).getFile(root.name);
+  return Object.assign(description, { dependencies: imports });
 }
