@@ -1,10 +1,11 @@
 import { isRecord } from "../../util/index.ts";
 import { parseTimestamp, toNanos } from "../../wire/index.ts";
-import { clientErrors } from "../errors.ts";
+import { clientErrors, RpcError } from "../errors.ts";
 import type { ChainClient } from "./chain.ts";
 
-/** Blocks over which the time between blocks is measured. */
-const MEASURED_BLOCKS = 100n;
+/** The last hundred blocks are measured as spans: the ten blocks around them are one batch. */
+const SPANS = 9;
+const SPAN_BLOCKS = 11n;
 /** The first block has the genesis time, which may be long before the start of the chain. */
 const SECOND_BLOCK = 2n;
 const NANOS_PER_SECOND = 1_000_000_000n;
@@ -14,7 +15,7 @@ export interface BlockPace {
   /** The last of the measured blocks. */
   readonly height: bigint;
   readonly time: bigint;
-  /** Mean nanoseconds between two blocks, at least 1. */
+  /** Nanoseconds between two blocks, at least 1: the median of spans, so that a pause of the chain counts no more than any other. */
   readonly blockNanos: bigint;
 }
 
@@ -22,21 +23,33 @@ export interface BlockPace {
 export async function blockPace(chain: ChainClient, upTo?: bigint): Promise<BlockPace> {
   const { latestHeight, earliestHeight } = await chain.node.status();
   const height = upTo ?? latestHeight;
-  const start = [earliestHeight, SECOND_BLOCK, height - MEASURED_BLOCKS].reduce((a, b) => (a > b ? a : b));
-  const last = await blockTime(chain, height);
-  const measured = height > start ? (last - (await blockTime(chain, start))) / (height - start) : 0n;
-  return { height, time: last, blockNanos: measured > 0n ? measured : NANOS_PER_SECOND };
+  const first = earliestHeight > SECOND_BLOCK ? earliestHeight : SECOND_BLOCK;
+  const blocks = spanOf(height - first);
+  const heights = Array.from({ length: SPANS + 1 }, (_, at) => height - BigInt(at) * blocks);
+  const known = heights.filter((each) => each === height || each >= first);
+  const calls = known.map((each) => ({ method: "commit", params: { height: each.toString() } }));
+  const times = (await chain.rpc.batch(calls)).map((answer, at) => timeOf(answer, known[at]));
+  const [time = 0n, ...starts] = times;
+  const paces = starts.map((start, at) => ((times[at] ?? start) - start) / blocks).sort((a, b) => (a < b ? -1 : 1));
+  const median = paces[paces.length >> 1] ?? 0n;
+  return { height, time, blockNanos: median > 0n ? median : NANOS_PER_SECOND };
 }
 
-/** Mean seconds between blocks. */
+/** Blocks of each span. */
+function spanOf(blocks: bigint): bigint {
+  const even = blocks / BigInt(SPANS);
+  if (even < 1n) return 1n;
+  return even < SPAN_BLOCKS ? even : SPAN_BLOCKS;
+}
+
+/** Seconds between blocks. */
 export async function blockSeconds(chain: ChainClient): Promise<number> {
   return Number((await blockPace(chain)).blockNanos) / Number(NANOS_PER_SECOND);
 }
 
-async function blockTime(chain: ChainClient, height: bigint): Promise<bigint> {
-  const answer = await chain.rpc.call("commit", { height: height.toString() });
-  const header = member(member(answer, "signed_header"), "header");
-  const time = member(header, "time");
+function timeOf(answer: unknown, height: bigint | undefined): bigint {
+  if (answer instanceof RpcError) throw answer;
+  const time = member(member(member(answer, "signed_header"), "header"), "time");
   const instant = typeof time === "string" ? parseTimestamp(time) : undefined;
   if (instant === undefined) throw clientErrors.badAnswer(`the node has no time for block ${height}`);
   return toNanos(instant);

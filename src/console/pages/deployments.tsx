@@ -193,7 +193,7 @@ function Found({ record: { deployment, groups, escrowAccount } }: { record: Quer
   );
 }
 
-/** A height to come, and the days until then at the pace of the newest blocks. */
+/** A height to come, and the days until then at the pace of the last hundred blocks. */
 function Lasts({ until }: { until: bigint }) {
   const days = Number(until - (newest.value?.height ?? until)) / (blocksPerDay.value ?? Number.POSITIVE_INFINITY);
   return (

@@ -60,7 +60,7 @@ function OrderName({ id }: { id: Pick<LeaseID, "owner" | "dseq" | "gseq" | "oseq
   );
 }
 
-/** A price per block as what it comes to in a day at the pace of the newest blocks; the exact price appears on hover. */
+/** A price per block as what it comes to in a day at the pace of the last hundred blocks; the exact price appears on hover. */
 function Price({ coin }: { coin: DecCoin | undefined }) {
   const amount = tryParseInt(coin?.amount ?? "");
   const blocks = blocksPerDay.value;

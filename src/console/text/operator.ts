@@ -42,7 +42,7 @@ const en = {
     `${cpu} CPU, ${memory} memory, ${storage} storage${gpu === "0" ? "" : `, ${gpu} GPU`}`,
   income: "Income",
   perBlock: "A block",
-  perDay: "A day, at the pace of the newest blocks",
+  perDay: "A day, at the pace of the last hundred blocks",
   accrued: "Earned, not yet withdrawn",
   withdrawn: "Withdrawn from the leases that run",
   leases: "Leases",

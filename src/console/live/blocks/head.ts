@@ -1,5 +1,6 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import * as v from "valibot";
+import { blockSeconds } from "../../../client/index.ts";
 import { errorText } from "../../../util/index.ts";
 import { txHash } from "../../../wire/index.ts";
 import { t } from "../../text/index.ts";
@@ -41,10 +42,14 @@ export const paceMs = computed(() => {
   if (first === undefined || last === undefined || first === last) return undefined;
   return (Date.parse(last.time) - Date.parse(first.time)) / (known.length - 1);
 });
-const DAY_MS = 86_400_000;
-/** Blocks that a day has at that pace, in two digits, so that what is counted by it stands still. */
-export const blocksPerDay = computed(() => {
-  return paceMs.value === undefined || paceMs.value <= 0 ? undefined : Number((DAY_MS / paceMs.value).toPrecision(2));
+const DAY_SECONDS = 86_400;
+/** Blocks that a day has at the pace of the last hundred. Measured again after a hundred, so that what is counted by it stands still. */
+export const blocksPerDay = signal<number | undefined>(undefined);
+/** Another number when the pace is to be measured again: sooner on a young chain, which has fewer blocks. */
+const measures = computed(() => {
+  const at = newest.value?.height;
+  if (at === undefined) return undefined;
+  return at < 100n ? at / 10n : 10n + at / 100n;
 });
 /** News of the chain since those before: whether it may be a transaction, and the kinds of events. Each block brings some. */
 export interface News {
@@ -119,6 +124,10 @@ export async function blocksBefore(last?: bigint): Promise<readonly BlockRow[]> 
   return found.map((meta) => rowOf(meta.header, meta.num_txs)).sort((a, b) => (a.height < b.height ? 1 : -1));
 }
 
+async function measure(): Promise<void> {
+  blocksPerDay.value = Math.round(DAY_SECONDS / (await blockSeconds(chain)));
+}
+
 /** After the connection is made, again or for the first time. */
 async function catchUp(): Promise<void> {
   const status = await chain.node.status();
@@ -165,6 +174,10 @@ async function take(block: Digest): Promise<void> {
 export function follow(script: string): void {
   effect(() => {
     if (!paused.value) show();
+  });
+  // A pace that cannot be asked for is that of the measure before.
+  effect(() => {
+    if (measures.value !== undefined) measure().catch(() => undefined);
   });
   let before = Promise.resolve();
   const next = (step: () => Promise<void>): void => {
