@@ -173,6 +173,21 @@ it.each(["https://127.0.0.1:2376", "ssh://me@host", "npipe:////./pipe/docker_eng
   },
 );
 
+it("an engine that closes a connection after its answer is asked over another one", async () => {
+  const answered = new WeakSet<object>();
+  const server = createServer(({ socket }, response) => {
+    // The answer does not tell that the connection ends, as an engine at its idle limit does not.
+    if (answered.has(socket)) socket.destroy();
+    answered.add(socket);
+    response.end("[]");
+  }).listen(0, "127.0.0.1");
+  closers.push(() => server.close().closeAllConnections());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const api = await EngineApi.open(`tcp://127.0.0.1:${port}`, PATIENCE);
+  for (let calls = 0; calls < 3; calls++) expect(await api.listContainers({})).toEqual([]);
+});
+
 it("an engine, or a proxy before it, that leads elsewhere is not followed", async () => {
   const server = createServer((_, response) => response.writeHead(301, { location: "http://127.0.0.1:1/" }).end());
   closers.push(() => server.close());

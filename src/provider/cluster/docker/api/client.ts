@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import { Agent, type IncomingMessage } from "node:http";
 import { Duplex, type Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import type Modem from "docker-modem";
@@ -39,7 +39,8 @@ export class EngineClient {
     // The library would take from it what the address does not say, as the protocol, or refuse it.
     const { DOCKER_HOST: elsewhere } = process.env;
     delete process.env.DOCKER_HOST;
-    const modem = new Client({ ...address, timeout });
+    // A call over a kept connection fails when the engine closes that one at the same moment.
+    const modem = new Client({ ...address, timeout, agent: new Agent({ keepAlive: false }) });
     if (elsewhere !== undefined) process.env.DOCKER_HOST = elsewhere;
     return new EngineClient(modem);
   }
