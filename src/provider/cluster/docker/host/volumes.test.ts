@@ -1,5 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -25,11 +34,33 @@ test("whether volumes can be mounted is tried again after a mount has failed", a
   mkdirSync(join(root, "lease", "web-0.data.mnt"), { recursive: true });
   writeFileSync(join(root, "lease", "web-0.data.img"), "no file system");
   // From now on no other volume can be made.
-  writeFileSync(join(root, `.probe-${process.pid}`), "");
+  const unmount = mountOn(join(root, ".probe"));
+  onTestFinished(unmount);
   expect(await volumes.unavailable()).toBeUndefined();
   await volumes.mountLease("lease");
-  expect(await volumes.unavailable()).toMatch(/EEXIST/);
+  expect(await volumes.unavailable()).toMatch(/EBUSY/);
 });
+
+test("a trial that was killed while its volume was mounted is taken away by the next one, and by the removal of all", async ({
+  skip,
+}) => {
+  const root = mkdtempSync(join(tmpdir(), "svc-volumes-"));
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  if ((await new Volumes(root, "loop").unavailable()) !== undefined) skip("volumes cannot be mounted here");
+  mountOn(join(root, ".probe", "probe.mnt"));
+  expect(await new Volumes(root, "loop").unavailable()).toBeUndefined();
+  expect(readdirSync(root)).toEqual([]);
+  mountOn(join(root, ".probe", "probe.mnt"));
+  await new Volumes(root, "loop").unmountAll();
+  rmSync(join(root, ".probe"), { recursive: true });
+});
+
+/** Mounts a file system of its own on a folder; returns what takes it away. */
+function mountOn(folder: string): () => void {
+  mkdirSync(folder, { recursive: true });
+  execFileSync("mount", ["-t", "tmpfs", "tmpfs", folder]);
+  return () => void execFileSync("umount", [folder]);
+}
 
 /** Volumes in a folder of the test, which is skipped where none can be mounted. */
 async function mountable(skip: (note: string) => never) {

@@ -203,20 +203,19 @@ export class Volumes {
   }
 
   async #probe(): Promise<string | undefined> {
-    const folder = join(this.#root, `.probe-${process.pid}`);
-    const image = join(folder, "probe.img");
+    const folder = ".probe";
+    const [image, mount] = [join(this.#root, folder, "probe.img"), join(this.#root, folder, "probe.mnt")];
     try {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      // A probe that was killed may have left its mount.
+      await this.#remove(folder, () => true);
+      await mkdir(mount, { recursive: true, mode: 0o700 });
       await makeImage(image, { size: 1n << 20n, journal: true, isThin: this.#isThin });
-      const mount = join(folder, "mnt");
-      await mkdir(mount, { recursive: true });
       await run("mount", ["-t", "ext4", "-o", "loop,nodev,nosuid", image, mount]);
-      await unmount(mount);
       return undefined;
     } catch (error) {
       return `volumes of a fixed size need loop devices and mkfs.ext4 on the provider's machine (${errorText(error)})`;
     } finally {
-      await rm(folder, { recursive: true, force: true }).catch(() => {});
+      await this.#remove(folder, () => true).catch(() => {});
     }
   }
 }
