@@ -1,6 +1,7 @@
 import { closeSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import {
   type AnswerLine,
   PLANE_FOLDER,
@@ -16,6 +17,7 @@ const MAX_SOCKET_PATH = 100;
 const CALL_MS = 40_000;
 /** Milliseconds that a plane has to end before it is killed. */
 const END_MS = 5_000;
+const POLL_MS = 20;
 
 /** A connection to one plane. */
 export class PlaneConnection {
@@ -124,9 +126,20 @@ export async function endPlane(stateDir: string): Promise<void> {
   }
 }
 
-/** Kills a plane that does not answer. */
-export function killPlane(pid: number, stateDir: string): void {
-  if (isPlane(pid, stateDir)) process.kill(pid, "SIGKILL");
+/** Kills a plane that does not answer, and waits until its ports are free. */
+export async function killPlane(pid: number, stateDir: string): Promise<void> {
+  if (!isPlane(pid, stateDir)) return;
+  process.kill(pid, "SIGKILL");
+  const deadline = performance.now() + END_MS;
+  while (isThere(pid) && performance.now() < deadline) await pause(POLL_MS);
+}
+
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 /** Whether a process is a plane of the folder; a socket may be older than the process that has its number. */

@@ -18,7 +18,7 @@ import {
   type PlaneTable,
 } from "./protocol.ts";
 
-/** Milliseconds that a plane has to say who it is before it is killed. */
+/** The default of `helloMs`. */
 const HELLO_MS = 20_000;
 const AGAIN_MS = { first: 50, most: 5_000 };
 
@@ -27,6 +27,8 @@ export interface PlaneLinkOptions {
   readonly settings: PlaneSettings;
   readonly program: PlaneProgram;
   readonly log: Logger;
+  /** Milliseconds that a plane has to say who it is before it is killed, and between two such questions; 20,000 by default. */
+  readonly helloMs?: number;
 }
 
 /**
@@ -208,16 +210,16 @@ export class PlaneLink {
    * requests and holds the ports: it is killed.
    */
   async #find(): Promise<PlaneConnection | undefined> {
-    const { stateDir } = this.#options;
+    const { stateDir, helloMs = HELLO_MS } = this.#options;
     const planes = await runningPlanes(stateDir);
     const identities = await Promise.all(
-      planes.map((plane) => plane.call("hello", null, HELLO_MS).catch(() => undefined)),
+      planes.map((plane) => plane.call("hello", null, helloMs).catch(() => undefined)),
     );
     const own = planes.find((_, at) => identities[at]?.identity === this.#options.program.identity);
     const chosen = own ?? planes.find((_, at) => identities[at] !== undefined);
     for (const [at, plane] of planes.entries()) {
-      if (identities[at] === undefined) killPlane(plane.pid, stateDir);
       if (plane !== chosen) plane.close();
+      if (identities[at] === undefined) await killPlane(plane.pid, stateDir);
     }
     return chosen;
   }
@@ -232,7 +234,11 @@ export class PlaneLink {
   }
 
   #watch(plane: PlaneConnection): PlaneConnection {
+    const { helloMs = HELLO_MS } = this.#options;
+    // A plane that hangs closes nothing by itself: the connection ends with a question that it does not answer.
+    const asking = setInterval(() => plane.call("hello", null, helloMs).catch(() => {}), helloMs).unref();
     plane.socket.once("close", () => {
+      clearInterval(asking);
       if (this.#closed) return;
       this.#options.log.error("the data plane has ended, starting it again");
       this.#ready = this.#openAgain();

@@ -67,6 +67,8 @@ class TestService {
   backends: readonly string[] = [];
   seen = true;
   tls: IngressTls | undefined;
+  /** Milliseconds that its plane may be silent. */
+  helloMs: number | undefined;
   /** Where an external ingress finds the routes. */
   routesFile: string | undefined;
   #listeners = new Set<(id: LeaseKey) => void>();
@@ -106,7 +108,10 @@ class TestService {
     const program = { command: process.execPath, args: [...nodeOptions, main, "data-plane", this.stateDir], identity };
     const write = (text: string) => void this.lines.push(text);
     const log: Logger = { ...silentLogger, info: write, error: write, warn: write, child: () => log };
-    const link = await PlaneLink.open({ stateDir: this.stateDir, settings, program, log });
+    const link = await PlaneLink.open({
+      ...{ stateDir: this.stateDir, settings, program, log },
+      ...(this.helloMs === undefined ? {} : { helloMs: this.helloMs }),
+    });
     onTestFinished(() => link.close());
     return link;
   }
@@ -341,6 +346,18 @@ it("is started again with all it was told when it ends", async () => {
       { timeout: 30_000 },
     )
     .toBe("x");
+  expect(service.pids()).not.toContain(pid);
+});
+
+it("is replaced where it hangs while its provider runs", async () => {
+  const service = new TestService(await freePort());
+  service.helloMs = 2_000;
+  const link = await service.link();
+  service.backends = [await replica("page")];
+  await link.router(service.routing).route(id, services, {});
+  const [pid = 0] = service.pids();
+  process.kill(pid, "SIGSTOP");
+  await expect.poll(() => service.page().catch(() => ""), { timeout: 60_000 }).toBe("200 page");
   expect(service.pids()).not.toContain(pid);
 });
 
