@@ -1,7 +1,7 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { waitFor } from "../../../test/support/wait.ts";
 import { silentLogger } from "../../util/index.ts";
 import { cometPaths } from "./settings.ts";
@@ -13,9 +13,10 @@ let faults: unknown[] = [];
 let hasAnswered = false;
 /** Ends after which the engine is started again. */
 let restarts = 0;
+let warnings: string[] = [];
 
 beforeEach(() => {
-  [hasAnswered, restarts] = [false, 0];
+  [hasAnswered, restarts, warnings] = [false, 0, []];
   root = mkdtempSync(join(tmpdir(), "svc-supervisor-"));
   faults = [];
 });
@@ -36,6 +37,7 @@ function supervise(script: string): Supervisor {
   const onFault = (error: string) => void faults.push(error);
   const logger = {
     ...silentLogger,
+    warn: (text: string) => void warnings.push(text),
     error: (text: string) => {
       restarts += Number(text.includes("started again"));
     },
@@ -52,6 +54,17 @@ test("an engine that ends is started again", async () => {
   await waitFor(async () => starts().length >= 2, "a second start");
   expect(starts()[0]).toBe(`start --home ${root}`);
   expect(faults).toEqual([]);
+});
+
+test("an engine starts where util-linux is not there, with a warning", async () => {
+  const { PATH } = process.env;
+  process.env.PATH = root;
+  onTestFinished(() => {
+    process.env.PATH = PATH;
+  });
+  supervise("exit 1");
+  await waitFor(async () => existsSync(join(root, "starts")), "a start");
+  expect(warnings).toEqual([expect.stringContaining("setpriv of util-linux is not there")]);
 });
 
 const IN_VAIN = "echo 'ERROR: failed to start node: bind: address already in use' >&2; exit 1";

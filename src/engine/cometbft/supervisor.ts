@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Logger } from "../../util/index.ts";
@@ -27,7 +27,7 @@ const STATE_SYNC_FAILURE =
  * The words before the program. Linux ends the engine with the node, however the node ends: an engine whose application has
  * gone may wait for its answer without end, with its database locked.
  */
-const WITH_NODE = process.platform === "linux" ? ["setpriv", "--pdeathsig", "KILL"] : [];
+const WITH_NODE: readonly string[] = ["setpriv", "--pdeathsig", "KILL"];
 /** Variables that would replace settings of the engine. */
 const FOREIGN_SETTING = /^(?:CMT|TM)/i;
 
@@ -46,6 +46,7 @@ export interface SupervisorParts {
 /** Keeps one engine running as a child in its own process group. */
 export class Supervisor {
   readonly #parts: SupervisorParts;
+  readonly #before: readonly string[];
   #child: ChildProcess | undefined;
   #restart: NodeJS.Timeout | undefined;
   #restartMs: number = RESTART_MS.first;
@@ -57,6 +58,9 @@ export class Supervisor {
 
   constructor(parts: SupervisorParts) {
     this.#parts = parts;
+    this.#before = canEndWithNode() ? WITH_NODE : [];
+    if (this.#before.length > 0) return;
+    parts.logger.warn("CometBFT may outlive a node that is killed: setpriv of util-linux is not there");
   }
 
   /** Process id of the engine; undefined while none runs. */
@@ -71,7 +75,7 @@ export class Supervisor {
     const startedAt = performance.now();
     const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !FOREIGN_SETTING.test(name)));
-    const [command = program, ...words] = [...WITH_NODE, program, "start", "--home", paths.root];
+    const [command = program, ...words] = [...this.#before, program, "start", "--home", paths.root];
     const child = spawn(command, words, { cwd: paths.root, detached: true, stdio, env });
     this.#child = child;
     for (const stream of [child.stdout, child.stderr])
@@ -129,6 +133,11 @@ export class Supervisor {
     this.#restart = setTimeout(() => this.start(), this.#restartMs);
     this.#restartMs = Math.min(this.#restartMs * 2, RESTART_MS.most);
   }
+}
+
+function canEndWithNode(): boolean {
+  const [setpriv = "", ...words] = WITH_NODE;
+  return spawnSync(setpriv, [...words, "true"], { stdio: "ignore", timeout: STOP_MS }).status === 0;
 }
 
 function killGroup({ pid }: ChildProcess): void {
