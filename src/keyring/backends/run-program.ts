@@ -30,6 +30,8 @@ export function runProgram(program: string, args: readonly string[], request: Ru
     const timer = setTimeout(() => {
       timedOut = true;
       child.kill();
+      // A program that it has started may hold the pipes open.
+      for (const pipe of [child.stdout, child.stderr]) pipe?.destroy();
     }, timeoutMs);
     child.stdout?.on("data", (bytes: Buffer) => {
       size += bytes.length;
