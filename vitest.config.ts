@@ -66,7 +66,7 @@ const SLOW = [
   "src/cli/query/verified.test.ts",
   "src/cli/provider/{examine/examine,run/run}.test.ts",
   "src/cli/self/self.test.ts",
-  "src/cli/tx/{documented,grants-chain,recorded-live,sequence}.test.ts",
+  "src/cli/tx/{documented,grants-chain,interrupted,recorded-live,sequence}.test.ts",
   "src/cli/tx/files/commands.test.ts",
   "src/cli/tx/gov/draft.test.ts",
   "src/cli/tx/market/{cert,market}.test.ts",

@@ -26,7 +26,7 @@ export { type Endpoint, parseNodeAddress } from "./rpc/endpoint.ts";
 export { type RpcCall, RpcClient, type RpcOptions } from "./rpc/rpc.ts";
 export type { Transport } from "./rpc/transport.ts";
 export { RpcSocket, type SocketOptions, type Subscription, type SubscriptionItem } from "./rpc/websocket.ts";
-export { type BroadcastMode, broadcastTx, type WaitOptions, waitForTx } from "./tx/broadcast.ts";
+export { type BroadcastMode, broadcastTx, latestHandIn, type WaitOptions, waitForTx } from "./tx/broadcast.ts";
 export * from "./tx/gas.ts";
 export {
   bodyFor,

@@ -1,11 +1,13 @@
 import type { ChainClient, GatewayClient, ProviderRecord, TxSigner } from "../../client/index.ts";
-import { certifiedBy, type DeployParts, gatewayOf, type MarketTxOptions } from "../../tenant/index.ts";
+import { certifiedBy, type DeployParts, deployErrors, gatewayOf, type MarketTxOptions } from "../../tenant/index.ts";
 import { credentialOnce, type LiveOptions, liveParts } from "../../tenant/node/index.ts";
 import type { CommandInput } from "../command/spec.ts";
 import { createContext } from "../context/context.ts";
 import { usageError } from "../errors.ts";
 import { keyringSigner, requireSigningKey, signingKeyName } from "../keys/signer.ts";
+import { type OnItsWay, onItsWay } from "../tx/session/hand-in.ts";
 import { readTxSettings, type TxSettings } from "../tx/session/settings.ts";
+import { is } from "./ending.ts";
 
 /** Who deploys, and through which node. */
 export interface Tenant extends LiveOptions {
@@ -36,9 +38,18 @@ export async function asTenant<T>(
     const gateway = (provider: ProviderRecord): Promise<GatewayClient> => gatewayOf({ target, credential }, provider);
     const verifiedAt = (): bigint | undefined => proven?.height();
     return await work({ ...options, gateway, verifiedAt, parts: await liveParts(options) });
+  } catch (error) {
+    throw withTransaction(error, onItsWay(chain, input));
   } finally {
     chain.close();
   }
+}
+
+/** An interruption says what becomes of the transaction that may be on its way, or that has just arrived. */
+function withTransaction(error: unknown, way: OnItsWay | undefined): unknown {
+  if (!is(error, "interrupted") || way === undefined || (way.isIncluded && error.hint !== undefined)) return error;
+  const hints = error.hint === undefined ? [way.hint] : [way.hint, error.hint];
+  return deployErrors.interrupted(way.text, { hint: hints.join("; ") });
 }
 
 /** Flags about how a single transaction is made or printed: these commands send several, one after the other. */

@@ -1,14 +1,15 @@
-import { isRecord } from "../../util/index.ts";
+import * as v from "valibot";
 import { parseTimestamp, toNanos } from "../../wire/index.ts";
 import { clientErrors, RpcError } from "../errors.ts";
 import type { ChainClient } from "./chain.ts";
 
 /** The last hundred blocks are measured as spans: the ten blocks around them are one batch. */
 const SPANS = 9;
-const SPAN_BLOCKS = 11n;
+const SPAN_BLOCKS = 11;
 /** The first block has the genesis time, which may be long before the start of the chain. */
 const SECOND_BLOCK = 2n;
 const NANOS_PER_SECOND = 1_000_000_000n;
+const commit = v.object({ signed_header: v.object({ header: v.object({ time: v.string() }) }) });
 
 /** How fast a chain makes blocks. Times are nanoseconds since 1970. */
 export interface BlockPace {
@@ -24,7 +25,7 @@ export async function blockPace(chain: ChainClient, upTo?: bigint): Promise<Bloc
   const { latestHeight, earliestHeight } = await chain.node.status();
   const height = upTo ?? latestHeight;
   const first = earliestHeight > SECOND_BLOCK ? earliestHeight : SECOND_BLOCK;
-  const blocks = spanOf(height - first);
+  const blocks = BigInt(Math.min(SPAN_BLOCKS, Math.max(1, Math.floor(Number(height - first) / SPANS))));
   const heights = Array.from({ length: SPANS + 1 }, (_, at) => height - BigInt(at) * blocks);
   const known = heights.filter((each) => each === height || each >= first);
   const calls = known.map((each) => ({ method: "commit", params: { height: each.toString() } }));
@@ -35,13 +36,6 @@ export async function blockPace(chain: ChainClient, upTo?: bigint): Promise<Bloc
   return { height, time, blockNanos: median > 0n ? median : NANOS_PER_SECOND };
 }
 
-/** Blocks of each span. */
-function spanOf(blocks: bigint): bigint {
-  const even = blocks / BigInt(SPANS);
-  if (even < 1n) return 1n;
-  return even < SPAN_BLOCKS ? even : SPAN_BLOCKS;
-}
-
 /** Seconds between blocks. */
 export async function blockSeconds(chain: ChainClient): Promise<number> {
   return Number((await blockPace(chain)).blockNanos) / Number(NANOS_PER_SECOND);
@@ -49,12 +43,8 @@ export async function blockSeconds(chain: ChainClient): Promise<number> {
 
 function timeOf(answer: unknown, height: bigint | undefined): bigint {
   if (answer instanceof RpcError) throw answer;
-  const time = member(member(member(answer, "signed_header"), "header"), "time");
-  const instant = typeof time === "string" ? parseTimestamp(time) : undefined;
+  const found = v.safeParse(commit, answer);
+  const instant = found.success ? parseTimestamp(found.output.signed_header.header.time) : undefined;
   if (instant === undefined) throw clientErrors.badAnswer(`the node has no time for block ${height}`);
   return toNanos(instant);
-}
-
-function member(value: unknown, name: string): unknown {
-  return isRecord(value) ? value[name] : undefined;
 }

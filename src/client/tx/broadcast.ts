@@ -25,6 +25,12 @@ const DEFAULT_POLL_MS = 250;
 /** The first pause as a part of the longest. */
 const FIRST_PAUSE = 0.1;
 
+/** Transactions on their way, whose hash is known before the node has answered. */
+const latest = new WeakMap<ChainClient, { hash: string; state: "sending" | "sent" | "included" }>();
+
+/** The transaction that a client handed in last, for a caller that ends meanwhile; undefined if the node refused it. */
+export const latestHandIn = (chain: ChainClient) => latest.get(chain);
+
 /**
  * Broadcasts a signed transaction. A refusal is not an exception: the response's code says so. Rejects with
  * `clientErrors.timeout` when mode `block` times out; the transaction may still be included then.
@@ -35,8 +41,11 @@ export async function broadcastTx(
   mode: BroadcastMode = "sync",
   wait: WaitOptions = {},
 ): Promise<TxResponse> {
-  const result = await handIn(chain, tx, mode === "async" ? "async" : "sync");
-  const response = broadcastResponse(result);
+  latest.set(chain, { hash: txHash(tx), state: "sending" });
+  const response = broadcastResponse(await handIn(chain, tx, mode === "async" ? "async" : "sync"));
+  if (response.code === 0 || isOneOf([sdkErrors.txInMempool], response))
+    latest.set(chain, { hash: response.txhash, state: "sent" });
+  else latest.delete(chain);
   if (mode !== "block" || response.code !== 0) return response;
   return committedResponse(await waitForTx(chain, response.txhash, wait));
 }
@@ -69,7 +78,10 @@ export async function waitForTx(chain: ChainClient, hash: string, options: WaitO
   while (signal?.aborted !== true) {
     try {
       const found = await chain.node.tx(hash);
-      if (found !== undefined) return found;
+      if (found !== undefined) {
+        if (latest.get(chain)?.hash === hash) latest.set(chain, { hash, state: "included" });
+        return found;
+      }
       problem = undefined;
     } catch (error) {
       if (!isBusy(error) && !isOneOf([clientErrors.unreachable], error)) throw error;

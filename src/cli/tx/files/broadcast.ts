@@ -10,6 +10,7 @@ import { type CliContext, createContext } from "../../context/context.ts";
 import { commandError, usageError } from "../../errors.ts";
 import { printResult } from "../../terminal/output.ts";
 import { broadcastMode } from "../../values/gas.ts";
+import { untilInterrupted } from "../session/hand-in.ts";
 import { printTxResult } from "../session/print.ts";
 import { readTxFile, txBytes } from "./file.ts";
 import { addressBytes, signerKey, signersOf } from "./signing.ts";
@@ -24,7 +25,9 @@ export async function broadcastFile(input: CommandInput): Promise<number> {
     throw commandError("the transaction is not signed", { hint: "sign it first: svc tx sign <file> --from <key>" });
   }
   const context = createContext(input);
-  return printTxResult(context, await broadcastTx(await context.chain(), txBytes(tx), mode));
+  const chain = await context.chain();
+  const send = (signal: AbortSignal) => broadcastTx(chain, txBytes(tx), mode, { signal });
+  return printTxResult(context, await untilInterrupted(context, chain, send));
 }
 
 /** `tx simulate FILE`: the gas that a transaction would use, signed or not. */

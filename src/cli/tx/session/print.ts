@@ -3,6 +3,7 @@ import { type TxResponse, TxResponseSchema, txError } from "../../../client/inde
 import { EXIT, printable, shellWord } from "../../../util/index.ts";
 import { type Tx, TxSchema } from "../../../wire/gen/sdk/tx/v1beta1/tx_pb.js";
 import { decodeTxParts, printJson, toJson } from "../../../wire/index.ts";
+import type { Flags } from "../../command/flags.ts";
 import type { CliContext } from "../../context/context.ts";
 import { printResult } from "../../terminal/output.ts";
 
@@ -36,7 +37,13 @@ export async function printTxResult(context: CliContext, response: TxResponse): 
 /** Flags of this command line that the next one needs to find the same node. */
 const PLACE = ["node", "home", "profile"] as const;
 
+/** The flags of the place that were given, each after a space. */
+export function placeFlags(flags: Flags): string {
+  return PLACE.filter((name) => flags.typed(name))
+    .map((name) => ` --${name} ${shellWord(flags.text(name))}`)
+    .join("");
+}
+
 function tellWait({ flags, io }: CliContext, txhash: string): void {
-  const place = PLACE.filter((name) => flags.typed(name)).map((name) => ` --${name} ${shellWord(flags.text(name))}`);
-  io.err(`not in a block yet; wait for it with: svc query wait-tx ${txhash}${place.join("")}\n`);
+  io.err(`not in a block yet; wait for it with: svc query wait-tx ${txhash}${placeFlags(flags)}\n`);
 }

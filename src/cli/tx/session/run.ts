@@ -16,6 +16,7 @@ import { type CliContext, createContext } from "../../context/context.ts";
 import { commandError } from "../../errors.ts";
 import { openSender, type Sender } from "../../keys/signer.ts";
 import { accountFault, requireAccount, servedChain } from "./facts.ts";
+import { untilInterrupted } from "./hand-in.ts";
 import { checkPayer, type NodeFacts, settle, type TxPlan } from "./plan.ts";
 import { printTxResult, txJson } from "./print.ts";
 import { readTxSettings, type TxSettings } from "./settings.ts";
@@ -129,12 +130,16 @@ async function send(
   { onSigned, onAnswer }: TxHooks,
 ): Promise<number> {
   const { context } = session;
-  const response = await handInTx(await session.chain(), signer, tx, {
-    ...handIn,
-    onSigned,
-    onNewSequence: (next) =>
-      context.io.err(`another transaction of the account has used the sequence: signing with sequence ${next}\n`),
-  });
+  const chain = await session.chain();
+  const response = await untilInterrupted(context, chain, (signal) =>
+    handInTx(chain, signer, tx, {
+      ...handIn,
+      wait: { signal },
+      onSigned,
+      onNewSequence: (next) =>
+        context.io.err(`another transaction of the account has used the sequence: signing with sequence ${next}\n`),
+    }),
+  );
   session.sent += 1;
   await onAnswer?.(response);
   return printTxResult(context, response);
