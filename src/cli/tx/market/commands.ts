@@ -19,15 +19,21 @@ export const PROVIDER: readonly CommandSpec[] = [
   {
     name: "create",
     args: "<file>",
-    summary: "Register a provider from its definition file",
+    summary: "Register a provider from a file with its host, attributes and contact",
     flags: TX_FLAGS,
-    example: "svc tx provider create provider.yaml --from provider --fees 5000utoken",
+    example:
+      "cat > provider.yaml <<'END'\n" +
+      "host: https://provider.example.com:8443\n" +
+      "attributes: [{key: region, value: eu-west}]\n" +
+      "info: {email: me@example.com, website: https://example.com}\n" +
+      "END\n" +
+      "svc tx provider create provider.yaml --from provider --fees 5000utoken",
     load: async () => (await import("./provider.ts")).providerCreate,
   },
   {
     name: "update",
     args: "<file>",
-    summary: "Change a provider's record to its definition file",
+    summary: "Change a provider's record to what its file says",
     flags: TX_FLAGS,
     example: "svc tx provider update provider.yaml --from provider --fees 5000utoken",
     load: async () => (await import("./provider.ts")).providerUpdate,

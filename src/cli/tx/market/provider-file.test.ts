@@ -1,4 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { runCli } from "../../../../test/cli/run.ts";
 import { SdlError } from "../../../sdl/index.ts";
 import { parseProviderFile } from "./provider.ts";
 
@@ -27,6 +31,21 @@ describe("provider.yaml", () => {
       ["tier", "1.0"],
     ]);
     expect(info).toEqual({ email: "a@b.example", website: "https://b.example" });
+  });
+
+  test("one that is another file has the remedy for a provider file", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "svc-provider-file-"));
+    const file = join(folder, "mine.yaml");
+    writeFileSync(file, 'version: "2.0"\nservices: {}\n');
+    const { code, err } = await runCli(["tx", "provider", "create", file, "--from", "provider"]);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^Error: mine\.yaml:\d+:\d+: .* \(and 2 more\)\nHint: /);
+    expect(err).toMatch(/; a whole provider file is the example of: svc tx provider create --help\n$/);
+    expect(err).not.toContain("svc sdl validate");
+    const { out } = await runCli(["tx", "provider", "create", "--help"]);
+    const shown = /<<'END'\n(.*?)\n *END\n/s.exec(out)?.[1] ?? "";
+    expect(parse(shown.replace(/^ {2}/gm, ""))).toMatchObject({ hostUri: "https://provider.example.com:8443" });
+    rmSync(folder, { recursive: true });
   });
 
   test("needs the host alone", () => {

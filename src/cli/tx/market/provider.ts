@@ -1,7 +1,16 @@
 import { basename } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { isEmail, isHostUri, isWebsite } from "../../../modules/provider/index.ts";
-import { attributeFault, MAX_FILE_BYTES, type Parsed, parseDocumentText, Reader, Report } from "../../../sdl/index.ts";
+import {
+  attributeFault,
+  MAX_FILE_BYTES,
+  type Parsed,
+  parseDocumentText,
+  Reader,
+  Report,
+  SdlError,
+} from "../../../sdl/index.ts";
+import { SvcError } from "../../../util/index.ts";
 import { type Attribute, AttributeSchema } from "../../../wire/gen/svc/base/v1beta1/base_pb.js";
 import {
   MsgCreateProviderSchema,
@@ -54,7 +63,18 @@ const INFO_WANT = { what: "a map", remedy: "write info: {email: me@example.com, 
 function readProviderFile(path: string): ProviderFile {
   const hint = "give the path of a provider file, for example provider.yaml";
   const text = readTextFile(path, { what: "provider file", maxBytes: MAX_FILE_BYTES, hint });
-  return parseProviderFile(text, basename(path));
+  try {
+    return parseProviderFile(text, basename(path));
+  } catch (error) {
+    throw error instanceof SdlError ? withForm(error) : error;
+  }
+}
+
+/** The faults with the remedy for a provider file: `svc sdl validate` reads deployment files. */
+function withForm({ codespace, code, message, issues }: SdlError): SvcError {
+  const [first] = issues;
+  const hint = `${first?.remedy ?? HOST_REMEDY}; a whole provider file is the example of: svc tx provider create --help`;
+  return new SvcError(codespace, code, message, { hint });
 }
 
 export function parseProviderFile(text: string, file: string): ProviderFile {
