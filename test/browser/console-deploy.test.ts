@@ -1,10 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { type DeploymentRecord, marketReader } from "../../src/client/index.ts";
 import { encryptKeyArmor } from "../../src/crypto/index.ts";
-import type { TestKey } from "../../src/testing/index.ts";
+import { type TestKey, testKey } from "../../src/testing/index.ts";
 import { MsgCloseDeploymentSchema } from "../../src/wire/gen/svc/deployment/v1beta1/tx_pb.js";
+import {
+  MsgUpdateProviderSchema,
+  Query as ProviderQuery,
+} from "../../src/wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { packAny } from "../../src/wire/index.ts";
 import { describeWithBrowser } from "../support/chromium.ts";
 import type { KeplrDouble, KeplrSwitches } from "../support/console/keplr.ts";
@@ -225,6 +229,64 @@ describeWithBrowser("deploying from the console", () => {
     await shows(opened, READY);
     expect((await deployments()).length).toBe(1);
     expect(opened.faults).toEqual([]);
+  });
+
+  describe("with no provider that the page reaches", () => {
+    const BEYOND = "No provider that may bid has a gateway that this page can reach";
+
+    /** Gives the providers an address for browsers, or takes it from them; the others of their attributes stay. */
+    async function publish(isForBrowsers: boolean): Promise<void> {
+      for (const [at, { address: owner, webGateway }] of place.providers.entries()) {
+        const { provider } = await chain.query.call(ProviderQuery.method.provider, { owner });
+        const others = (provider?.attributes ?? []).filter(({ key }) => key !== "web-gateway");
+        const attributes = [...others, ...(isForBrowsers ? [{ key: "web-gateway", value: webGateway }] : [])];
+        const update = { owner, hostUri: provider?.hostUri ?? "", attributes, info: {} };
+        await mustSend(chain, testKey(`provider-${at}`), packAny(MsgUpdateProviderSchema, update));
+      }
+    }
+
+    it("says so with the remedy, and signs nothing", async () => {
+      const { double, opened } = await begin();
+      await opened.page.locator("main").getByRole("button", { name: "Deploy", exact: true }).waitFor();
+      await publish(false);
+      onTestFinished(() => publish(true));
+      // The page knows the providers as they were: the run looks again before its first signature.
+      await opened.press("Deploy");
+      await shows(opened, BEYOND);
+      await shows(opened, "svc console");
+      await opened.press("Forget it");
+      await opened.visit("providers");
+      await opened.visit("deploy");
+      await shows(opened, BEYOND);
+      await shows(opened, "svc console");
+      expect(await opened.page.locator("main form.act").count()).toBe(0);
+      expect(signatures(double)).toEqual([]);
+      expect(await deployments()).toEqual([]);
+      expect(opened.faults).toEqual([]);
+    });
+
+    it("shows the remedy and the way to close while a run waits for such a gateway", async () => {
+      const { double, opened } = await begin();
+      const session = hold(double);
+      await opened.press("Deploy");
+      await session.asked("text");
+      const order = hold(double);
+      session.answer();
+      await order.asked("text", "direct");
+      await publish(false);
+      onTestFinished(() => publish(true));
+      order.answer();
+      delete double.switches.slow;
+      await shows(opened, "Waiting for the gateway of a provider");
+      await shows(opened, "This page cannot reach the gateway of this provider");
+      await shows(opened, "svc console");
+      const [deployment] = await deployments();
+      await opened.page.getByRole("link", { name: "Close the deployment for its refund" }).click();
+      await expect.poll(() => opened.address).toContain(`/${deployment?.dseq}`);
+      await shows(opened, "Close the deployment");
+      await closeAll();
+      await opened.page.context().close();
+    });
   });
 
   describe("interrupted", () => {

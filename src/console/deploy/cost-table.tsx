@@ -5,12 +5,13 @@ import { leastDeposit, totalPrice } from "../../tenant/index.ts";
 import type { DecimalCoin, IntCoin } from "../../util/index.ts";
 import type { Answer } from "../live/ask.ts";
 import { Section, Table } from "../parts/blocks.tsx";
+import { Fault } from "../parts/fault.tsx";
 import { Per } from "../parts/price.tsx";
 import { Amount, decimal, grouped, None } from "../parts/text.tsx";
 import { deploy } from "../text/deploy.ts";
-import { cheapest, lasting, readAmount, type Terms, unitOf } from "./cost.ts";
+import { cheapest, isOutOfReach, lasting, readAmount, type Terms, unitOf } from "./cost.ts";
 import { typedDeposit } from "./draft.ts";
-import type { Offers } from "./offers.ts";
+import { type Offers, outOfReach, verdictsOf } from "./offers.ts";
 import { Start } from "./run/start.tsx";
 
 interface CostProps {
@@ -27,6 +28,7 @@ export function Cost({ sdl, terms, offers }: CostProps) {
   const text = typedDeposit.value ?? decimal(least.amount, places).replaceAll("\u202f", "");
   const deposit = readAmount(text, places);
   const isOwn = typedDeposit.value !== undefined && deposit !== undefined;
+  const isBeyond = useMemo(() => computed(() => isOutOfReach(verdictsIn(offers.value))), [offers]);
   const own = isOwn ? { denom: least.denom, amount: deposit } : undefined;
   return (
     <>
@@ -49,7 +51,11 @@ export function Cost({ sdl, terms, offers }: CostProps) {
         <Rows most={most} offers={offers} deposit={deposit} seconds={terms.blockSeconds} />
       </Section>
       <Section title={deploy.begin}>
-        <Start deposit={own} isDeposit={deposit !== undefined} />
+        {isBeyond.value ? (
+          <Fault error={outOfReach()} title={deploy.refused} />
+        ) : (
+          <Start deposit={own} isDeposit={deposit !== undefined} />
+        )}
       </Section>
     </>
   );
@@ -103,8 +109,11 @@ function Rows({ most, offers, deposit, seconds }: RowsProps) {
 }
 
 function cheapestOf(answer: Answer<Offers>): DecimalCoin | undefined {
-  if (answer.kind !== "known") return undefined;
-  return cheapest(answer.value.groups.map((group) => group.offers.map(({ verdict }) => verdict.value)));
+  return cheapest(verdictsIn(answer));
+}
+
+function verdictsIn(answer: Answer<Offers>) {
+  return answer.kind === "known" ? verdictsOf(answer.value.groups) : [];
 }
 
 function lastingText(deposit: bigint, price: DecimalCoin, seconds: number): string {

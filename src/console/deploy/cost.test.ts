@@ -1,8 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
+import { gatewayClientErrors } from "../../client/index.ts";
 import { parseDec } from "../../util/index.ts";
 import { GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
-import { cheapest, lasting, readAmount, unitOf, type Verdict, verdictOf } from "./cost.ts";
+import { cheapest, isOutOfReach, lasting, readAmount, unitOf, type Verdict, verdictOf } from "./cost.ts";
 
 const coin = (amount: string, denom = "utoken") => ({ denom, amount: parseDec(amount) });
 
@@ -80,5 +81,25 @@ describe("the cheapest offers", () => {
   it("are not known while a group has none", () => {
     expect(cheapest([[yes("3")], [{ kind: "no", reason: "full" }, { kind: "unknown" }]])).toBeUndefined();
     expect(cheapest([])).toBeUndefined();
+  });
+});
+
+describe("a file", () => {
+  const yes: Verdict = { kind: "yes", price: coin("1") };
+  const no: Verdict = { kind: "no", reason: "full" };
+  const beyond: Verdict = { kind: "unknown", error: gatewayClientErrors.noWebAddress("svc1p") };
+  const silent: Verdict = { kind: "unknown", error: new Error("silent") };
+
+  it.each<[string, boolean, Verdict[][]]>([
+    ["whose only provider has no address for browsers", true, [[beyond]]],
+    ["that all others refuse", true, [[no, beyond, no]]],
+    ["with one group that a provider in reach takes", true, [[yes], [beyond]]],
+    ["that a provider in reach takes", false, [[beyond, yes]]],
+    ["that a provider is still asked about", false, [[beyond, { kind: "asking" }]]],
+    ["with a provider that may answer again", false, [[beyond, silent]]],
+    ["that every provider refuses", false, [[no]]],
+    ["without providers", false, [[]]],
+  ])("%s is out of reach: %s", (_, expected, groups) => {
+    expect(isOutOfReach(groups)).toBe(expected);
   });
 });

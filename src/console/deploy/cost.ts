@@ -1,4 +1,10 @@
-import { blockSeconds, type ChainClient, type DepositTerms, marketReader } from "../../client/index.ts";
+import {
+  blockSeconds,
+  type ChainClient,
+  type DepositTerms,
+  gatewayClientErrors,
+  marketReader,
+} from "../../client/index.ts";
 import { groupPrice } from "../../sdl/index.ts";
 import { type GroupEstimate, totalPrice } from "../../tenant/index.ts";
 import {
@@ -6,6 +12,7 @@ import {
   DISPLAY_DENOM,
   DISPLAY_EXPONENT,
   decFromInt,
+  isOneOf,
   NATIVE_DENOM,
   tryParseDec,
 } from "../../util/index.ts";
@@ -35,6 +42,17 @@ export function verdictOf(group: GroupSpec, { screening, error }: Pick<GroupEsti
   const most = groupPrice(group);
   const isBid = screening.price.denom === most.denom && screening.price.amount <= most.amount;
   return isBid ? { kind: "yes", price: screening.price } : { kind: "unknown" };
+}
+
+/** Whether a group can have bids only of providers that the page cannot reach: a lease with such a provider is of no use to it. */
+export function isOutOfReach(groups: readonly (readonly Verdict[])[]): boolean {
+  return groups.some((verdicts) => {
+    return verdicts.some(isBeyond) && verdicts.every((verdict) => verdict.kind === "no" || isBeyond(verdict));
+  });
+}
+
+function isBeyond(verdict: Verdict): boolean {
+  return verdict.kind === "unknown" && isOneOf([gatewayClientErrors.noWebAddress], verdict.error);
 }
 
 /** The sum of each group's lowest price; undefined while a group has none. */

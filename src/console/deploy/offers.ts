@@ -1,15 +1,17 @@
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { GatewayClient, type ProviderRecord } from "../../client/index.ts";
+import { GatewayClient, gatewayClientErrors, type ProviderRecord } from "../../client/index.ts";
 import { estimate, type GroupEstimate } from "../../tenant/index.ts";
+import { SvcError } from "../../util/index.ts";
 import { type GroupSpec, GroupSpecSchema } from "../../wire/gen/svc/deployment/v1beta1/deployment_pb.js";
 import { Query as ProviderQuery } from "../../wire/gen/svc/provider/v1beta1/provider_pb.js";
 import { printJson, toPlainJson } from "../../wire/index.ts";
 import { type Answer, useAsk } from "../live/ask.ts";
 import { chain, session } from "../live/chain.ts";
-import { gatewayUrl } from "../live/gateway/gateway.ts";
+import { gatewayUrl, hasWay } from "../live/gateway/gateway.ts";
 import { MAX_ITEMS } from "../parts/safe.ts";
-import { type Verdict, verdictOf } from "./cost.ts";
+import { deploy } from "../text/deploy.ts";
+import { isOutOfReach, type Verdict, verdictOf } from "./cost.ts";
 import { settled } from "./draft.ts";
 
 /** A provider's answer about one group, which comes when it comes. */
@@ -48,7 +50,7 @@ export function useOffers(groups: readonly GroupSpec[]): ReadonlySignal<Answer<O
   useEffect(() => {
     const stop = new AbortController();
     const end = offers.subscribe((answer) => {
-      if (answer.kind === "known") void ask(answer.value.groups, stop.signal);
+      if (answer.kind === "known") void settledAsk(answer.value.groups, stop.signal);
     });
     return () => {
       stop.abort();
@@ -72,15 +74,48 @@ function unasked(groups: readonly GroupSpec[], providers: Answer<Providers>): An
   if (providers.kind === "waiting") return providers;
   if (providers.kind === "unknown") return { kind: "unknown", error: providers.error };
   const { asked, isCut } = providers.value;
-  const offersOf = (group: GroupSpec): GroupOffers => ({
-    group,
-    offers: asked.map((provider) => ({ provider, verdict: signal<Verdict>({ kind: "asking" }) })),
-  });
-  return { kind: "known", value: { isCut, groups: groups.map(offersOf) } };
+  return { kind: "known", value: { isCut, groups: groups.map((group) => offersOf(group, asked)) } };
+}
+
+function offersOf(group: GroupSpec, asked: readonly ProviderRecord[]): GroupOffers {
+  return { group, offers: asked.map((provider) => ({ provider, verdict: signal<Verdict>({ kind: "asking" }) })) };
+}
+
+/** The verdicts of the providers, by group. */
+export function verdictsOf(groups: readonly GroupOffers[]): Verdict[][] {
+  return groups.map(({ offers }) => offers.map(({ verdict }) => verdict.value));
+}
+
+/** The refusal of a file whose providers this page cannot reach. */
+export function outOfReach(): SvcError {
+  const { codespace, code } = gatewayClientErrors.noWebAddress;
+  return new SvcError(codespace, code, deploy.beyond, { hint: deploy.beyondRemedy });
+}
+
+/** Whether this page has a way to the gateway of a provider of the chain. */
+export async function isInReach(owner: string): Promise<boolean> {
+  const { provider } = await chain.query.call(ProviderQuery.method.provider, { owner });
+  return (
+    provider === undefined || hasWay({ address: owner, hostUri: provider.hostUri, attributes: provider.attributes })
+  );
+}
+
+/** Asks the providers once more, and rejects where no provider in reach may bid: a deposit would be of no use. */
+export async function checkReach(groups: readonly GroupSpec[], stop: AbortSignal): Promise<void> {
+  const { asked, isCut } = await loadProviders();
+  // A provider beyond the list may be in reach.
+  if (isCut || asked.every(hasWay)) return;
+  const found = groups.map((group) => offersOf(group, asked));
+  await ask(found, stop);
+  if (isOutOfReach(verdictsOf(found))) throw outOfReach();
+}
+
+async function settledAsk(groups: readonly GroupOffers[], stop: AbortSignal): Promise<void> {
+  if (settled.peek().isTyped) await new Promise((done) => setTimeout(done, SETTLE_MS));
+  await ask(groups, stop);
 }
 
 async function ask(groups: readonly GroupOffers[], stop: AbortSignal): Promise<void> {
-  if (settled.peek().isTyped) await new Promise((done) => setTimeout(done, SETTLE_MS));
   const [first] = groups;
   if (first === undefined) return;
   await estimate(

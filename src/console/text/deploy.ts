@@ -79,6 +79,10 @@ const en = {
   ownChoice: "I choose among the bids",
   signatures:
     "Your account signs the session at gateways, unless this browser keeps one, then the order, and the lease at the accepted bid.",
+  refused: "Not begun: nothing is signed or deposited",
+  beyond: "No provider that may bid has a gateway that this page can reach.",
+  beyondRemedy:
+    "deploy from the page of svc console, which relays gateways, or by svc deploy; or ask an operator to publish a gateway for browsers (web-gateway)",
   unfinished: "Unfinished here",
   goOn: "Go on",
   notKept: (why: string) =>

@@ -39,6 +39,9 @@ const en = {
     port: "Waiting for a port to accept connections",
     address: "Waiting for an address to answer",
   },
+  beyond:
+    "This page cannot reach the gateway of this provider, which has no address for browsers. Go on from the page of svc console, which relays gateways, or by svc deploy; or wait until its operator publishes a gateway for browsers (web-gateway).",
+  closeIt: "Close the deployment for its refund",
   provider: "Provider",
   bids: (group: string) => `Bids on group ${group}`,
   attributes: "Attributes",

@@ -6,7 +6,7 @@ import { priceOverTime } from "../../../sdl/index.ts";
 import { deployErrors, type Note, type Offer, type Wait } from "../../../tenant/index.ts";
 import { formatCoin, isOneOf } from "../../../util/index.ts";
 import type { DeploymentKey } from "../../../wire/index.ts";
-import { useAsk } from "../../live/ask.ts";
+import { latest, useAsk } from "../../live/ask.ts";
 import { chainId } from "../../live/blocks/head.ts";
 import { lost } from "../../live/chain.ts";
 import { link, type PageProps } from "../../live/route.ts";
@@ -95,6 +95,7 @@ function Steps({ run }: { run: Run }) {
         })}
       </ol>
       <div aria-live="polite">{!isOver && <Waiting run={run} />}</div>
+      {!isOver && <Beyond run={run} />}
     </Section>
   );
 }
@@ -126,6 +127,28 @@ function Waiting({ run }: { run: Run }) {
       <small>{detail !== "" && <Strange text={detail} max={600} />}</small>
     </p>
   );
+}
+
+/** The remedy where the awaited provider has no address for browsers, and the way to end what is paid for. */
+function Beyond({ run }: { run: Run }) {
+  const wait = run.waiting.value?.wait;
+  const provider = wait !== undefined && "provider" in wait ? wait.provider : "";
+  const answer = useAsk(() => isBeyond(provider), { key: provider, isLive: true });
+  const { owner, progress } = run.record.value;
+  if (latest(answer.value)?.value !== true) return null;
+  return (
+    <p class="notice" role="status">
+      {deploying.beyond}{" "}
+      {progress !== undefined && <a href={link("deployment", owner, progress.dseq)}>{deploying.closeIt}</a>}
+    </p>
+  );
+}
+
+/** Providers are read by a script that the first steps load anyway. */
+async function isBeyond(provider: string): Promise<boolean> {
+  if (provider === "") return false;
+  const { isInReach } = await import("../offers.ts");
+  return !(await isInReach(provider));
 }
 
 function waitText(wait: Wait): string {

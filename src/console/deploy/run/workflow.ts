@@ -43,6 +43,11 @@ export async function deployRun({
   choose,
   onStage,
 }: RunRequest): Promise<DeployResult> {
+  // Nothing is signed yet, and the page of the file may have known the providers as they were.
+  if (run.peek().progress === undefined) {
+    const { checkReach } = await import("../offers.ts");
+    await checkReach(request.sdl.groups, request.signal);
+  }
   const journal = runJournal(run);
   const parts = await partsOf({ account, journal, onStage });
   await checkOurs(parts.market, run.peek(), request.sdl.hash);

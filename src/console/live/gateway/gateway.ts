@@ -12,6 +12,11 @@ export function gatewayUrl(provider: ProviderRecord): string {
   return url;
 }
 
+/** Whether this page has a way to a provider's gateway. */
+export function hasWay(provider: ProviderRecord): boolean {
+  return session.peek()?.mode === "console" || webGateway(provider) !== undefined;
+}
+
 /** A provider's gateway for a tenant. The first one of an account opens its session, which the wallet may ask about. */
 export async function gatewayFor(account: Wallet, provider: ProviderRecord): Promise<GatewayClient> {
   const url = gatewayUrl(provider);
