@@ -149,12 +149,20 @@ interface CommandProps {
   readonly asksNode?: boolean;
 }
 
+/** The words as a shell reads them. The node stands before the first flag: the last words may be a container's command. */
+export function commandLine(program: string, words: CommandProps["words"], node: string | undefined): string {
+  const own = words.map((word) => shellWord(String(word)));
+  const flag = own.findIndex((word) => word.startsWith("-"));
+  const at = flag < 0 ? own.length : flag;
+  const flags = node === undefined ? [] : ["--node", shellWord(node)];
+  return [program, ...own.slice(0, at), ...flags, ...own.slice(at)].join(" ");
+}
+
 /** The command line that shows the same facts, to be copied. */
 export function Command({ words, program = "svc query", asksNode = true }: CommandProps) {
   const isCopied = useSignal(false);
   const node = asksNode && session.value?.mode === "console" ? session.value.node : undefined;
-  const all = [program, ...words.map((word) => shellWord(String(word)))];
-  const line = [...all, ...(node === undefined ? [] : ["--node", shellWord(node)])].join(" ");
+  const line = commandLine(program, words, node);
   const copy = async (): Promise<void> => {
     await navigator.clipboard.writeText(line);
     isCopied.value = true;
