@@ -96,6 +96,7 @@ describeWithBrowser("the pages that change and end a deployment", () => {
     await hand.press("Close the deployment");
     await expect.poll(() => opened.text()).toContain("It is the amount shown, less these blocks.");
     expect(hand.clicks()).toBe(2);
+    expect(await opened.page.locator(":focus").textContent()).toContain("Closed in block");
     const { transferred } = await escrowOf(lease);
     const returned = DEPOSIT - BigInt(transferred?.amount ?? 0);
     expect(await opened.text()).toContain(`Returned${tokens(returned)} TOKEN`);

@@ -1,4 +1,5 @@
 import { type Signal, useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 import { GatewayRefusal, marketReader } from "../../client/index.ts";
 import { MsgCloseDeploymentSchema } from "../../wire/gen/svc/deployment/v1beta1/tx_pb.js";
 import { type DeploymentKey, type LeaseKey, packAny } from "../../wire/index.ts";
@@ -100,11 +101,14 @@ function Before({ held }: Pick<CloseProps, "held">) {
 }
 
 function After({ before, after }: Required<Closing>) {
+  const outcome = useRef<HTMLDivElement>(null);
+  // The button that had the focus is gone.
+  useEffect(() => outcome.current?.focus(), []);
   const { funds, leases } = before;
   const { returned, transfers } = after.division;
   const coin = (amount: bigint) => ({ denom: funds.denom, amount });
   return (
-    <div role="status">
+    <div role="status" tabIndex={-1} ref={outcome}>
       <Facts
         rows={[
           [WORDS.closed, <Height key="height" height={after.height} />],
