@@ -42,7 +42,7 @@ export const AUTHZ: readonly CommandSpec[] = [
       ...TX_FLAGS,
     ],
     example:
-      "svc tx authz grant $GRANTEE send --spend-limit 1000stake --from alice\n" +
+      "svc tx authz grant $GRANTEE send --spend-limit 1000utoken --from alice\n" +
       "svc tx authz grant $GRANTEE generic --msg-type /cosmos.gov.v1.MsgVote --from alice",
     load: async () => (await import("./authz.ts")).authzGrant,
   },
@@ -52,7 +52,7 @@ export const AUTHZ: readonly CommandSpec[] = [
     summary: "Send the messages in a file on behalf of the account that authorized you, - for standard input",
     flags: [ALLOW_UNKNOWN, ...TX_FLAGS],
     example:
-      "svc tx bank send $GRANTER $TO 5stake --generate-only > unsigned.json\n" +
+      "svc tx bank send $GRANTER $TO 5utoken --generate-only > unsigned.json\n" +
       "svc tx authz exec unsigned.json --from bob",
     load: async () => (await import("./authz.ts")).authzExec,
   },
@@ -74,8 +74,8 @@ export const FEEGRANT: readonly CommandSpec[] = [
       ...TX_FLAGS,
     ],
     example:
-      "svc tx feegrant grant alice $GRANTEE --spend-limit 100stake --expiration 2030-01-30T15:04:05Z\n" +
-      "svc tx feegrant grant alice $GRANTEE --period 3600 --period-limit 10stake",
+      "svc tx feegrant grant alice $GRANTEE --spend-limit 100utoken --expiration 2030-01-30T15:04:05Z\n" +
+      "svc tx feegrant grant alice $GRANTEE --period 3600 --period-limit 10utoken",
     load: async () => (await import("./feegrant.ts")).feegrantGrant,
   },
 ];

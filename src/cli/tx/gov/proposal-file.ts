@@ -18,8 +18,8 @@ import { readTextFile } from "../../terminal/files.ts";
 import type { MessageCoin } from "../../values/coins.ts";
 
 const MAX_BYTES = 1 << 20;
-const HINT = 'write {"messages": [...], "deposit": "10000000stake", "title": "...", "summary": "..."}';
-const OLDER_HINT = 'write {"title": "...", "description": "...", "type": "Text", "deposit": "10000000stake"}';
+const HINT = 'write {"messages": [...], "deposit": "10000000utoken", "title": "...", "summary": "..."}';
+const OLDER_HINT = 'write {"title": "...", "description": "...", "type": "Text", "deposit": "10000000utoken"}';
 
 const text = v.optional(v.string(), "");
 const filled = v.pipe(v.string(), v.trim(), v.minLength(1));
