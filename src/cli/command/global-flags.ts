@@ -148,6 +148,9 @@ export const PAGE_FLAGS: readonly FlagSpec[] = grouped(PAGE, [
   { name: "reverse", alias: "page-reverse", summary: "last rows first" },
 ]);
 
+/** Flags about how a single transaction is made or printed; commands that send several refuse them. */
+export const SINGLE_TX_FLAGS = ["generate-only", "offline", "dry-run", "account-number", "sequence"] as const;
+
 /** Flags of every `tx` command. */
 export const TX_FLAGS: readonly FlagSpec[] = [
   ...grouped(TX, [

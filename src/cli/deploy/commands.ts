@@ -57,6 +57,7 @@ export async function deployCommand(input: CommandInput): Promise<number> {
 /** `svc deploy update FILE`. */
 export function updateCommand(input: CommandInput): Promise<number> {
   const { args, flags } = input;
+  sendSettings(input, "update");
   const dseq = readDseq(flags);
   const options = { file: args[0] ?? "", timeoutMs: readTimeout(flags), ...questionsOf(input) };
   const target = dseq === undefined ? {} : { dseq };
@@ -118,7 +119,7 @@ function whatStays({ home, parts }: Tenant, { file }: DeployRequest): Error {
 /** `svc deploy close`. */
 export function closeCommand(input: CommandInput): Promise<number> {
   const { flags, io } = input;
-  const { yes } = sendSettings(input);
+  const { yes } = sendSettings(input, "close");
   const dseq = readDseq(flags, input.args[0]);
   return runToEnd(input, (signal) =>
     asTenant(input, { tx: marketTx(input), signal }, async ({ parts }) => {

@@ -69,6 +69,23 @@ describe("the command line", () => {
     }
   });
 
+  test.each([
+    [["deploy", "file.yaml"], "svc tx deployment create --help"],
+    [["deploy", "update", "file.yaml"], "svc tx deployment update --help"],
+    [["deploy", "close", "138"], "svc tx deployment close --help"],
+  ])(
+    "%j names the command for a single transaction, and its help lists no flag that it refuses",
+    async (words, named) => {
+      for (const flag of ["--offline", "--generate-only", "--dry-run", "--sequence=4"]) {
+        const { code, err } = await runCli([...words, flag]);
+        expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(named) });
+      }
+      const { out } = await runCli([...words, "--help"]);
+      expect(out).toContain("--fees");
+      expect(out).not.toMatch(/--(offline|generate-only|dry-run|account-number|sequence|ledger) /);
+    },
+  );
+
   test("errors are JSON too where results are", async () => {
     const { code, out } = await runCli(["deploy", "no-such-file.yaml", "-o", "json"]);
     expect(code).toBe(1);

@@ -1,7 +1,16 @@
 import type { FlagSpec } from "../command/flag-spec.ts";
-import { KEYRING_FLAGS, NODE_FLAG, OUTPUT_FLAG, TX_FLAGS, VERIFY_FLAG } from "../command/global-flags.ts";
+import {
+  KEYRING_FLAGS,
+  NODE_FLAG,
+  OUTPUT_FLAG,
+  SINGLE_TX_FLAGS,
+  TX_FLAGS,
+  VERIFY_FLAG,
+} from "../command/global-flags.ts";
 import type { CommandSpec } from "../command/spec.ts";
 import { LOG_FLAGS } from "../provider/client/log-flags.ts";
+
+const REFUSED: readonly string[] = [...SINGLE_TX_FLAGS, "ledger"];
 
 const DSEQ_FLAG: FlagSpec = {
   name: "dseq",
@@ -16,10 +25,14 @@ const TIMEOUT_FLAG: FlagSpec = {
   default: "5m",
 };
 
-/** The flags of all transactions; results are text by default. */
+/** The flags of all transactions; results are text by default. The help leaves out flags that the commands refuse. */
 const SEND_FLAGS: readonly FlagSpec[] = [
   VERIFY_FLAG,
-  ...TX_FLAGS.map((flag) => (flag.name === "output" ? { ...flag, default: "text" } : flag)),
+  ...TX_FLAGS.map((flag) => ({
+    ...flag,
+    ...(flag.name === "output" ? { default: "text" } : {}),
+    ...(REFUSED.includes(flag.name) ? { hidden: true } : {}),
+  })),
 ];
 
 const ASK_FLAGS: readonly FlagSpec[] = [

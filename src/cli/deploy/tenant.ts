@@ -1,6 +1,7 @@
 import type { ChainClient, GatewayClient, ProviderRecord, TxSigner } from "../../client/index.ts";
 import { certifiedBy, type DeployParts, deployErrors, gatewayOf, type MarketTxOptions } from "../../tenant/index.ts";
 import { credentialOnce, type LiveOptions, liveParts } from "../../tenant/node/index.ts";
+import { SINGLE_TX_FLAGS } from "../command/global-flags.ts";
 import type { CommandInput } from "../command/spec.ts";
 import { createContext } from "../context/context.ts";
 import { usageError } from "../errors.ts";
@@ -52,16 +53,19 @@ function withTransaction(error: unknown, way: OnItsWay | undefined): unknown {
   return deployErrors.interrupted(way.text, { hint: hints.join("; ") });
 }
 
-/** Flags about how a single transaction is made or printed: these commands send several, one after the other. */
-const SINGLE = ["generate-only", "offline", "dry-run", "account-number", "sequence"] as const;
+/** The commands that make the transactions of a command of `svc deploy` one by one. */
+const SEPARATE = {
+  deploy: "build each transaction separately: svc tx deployment create --help, svc tx market lease create --help",
+  update: "build the transaction alone: svc tx deployment update --help",
+  close: "build the transaction alone: svc tx deployment close --help",
+};
 
 /** The transaction flags, as far as a command that sends several transactions can follow them. */
-export function sendSettings({ flags }: CommandInput): TxSettings {
-  const single = SINGLE.find((name) => flags.bool(name) || flags.text(name) !== "");
+export function sendSettings({ flags }: CommandInput, command: keyof typeof SEPARATE = "deploy"): TxSettings {
+  const single = SINGLE_TX_FLAGS.find((name) => flags.bool(name) || flags.text(name) !== "");
   if (single !== undefined) {
-    const hint =
-      "build each transaction separately: svc tx deployment create --help, svc tx market lease create --help";
-    throw usageError(`--${single} cannot be used with svc deploy, which sends transactions and waits for them`, hint);
+    const text = `--${single} cannot be used with svc deploy, which sends transactions and waits for them`;
+    throw usageError(text, SEPARATE[command]);
   }
   if (flags.bool("ledger")) {
     const hint = "leave it out, and use a key of the keyring";
