@@ -72,7 +72,8 @@ export async function keysAdd(options: KeysAddOptions, io: Io): Promise<void> {
   checkOptions(options);
   const keyring = cliKeyring(options, io);
   const existing = options.dryRun === true ? undefined : await keyring.find(options.name);
-  if (existing !== undefined && !(await io.confirm(`override the existing name ${options.name}`))) {
+  const question = `override the existing name ${options.name}`;
+  if (existing !== undefined && !(await io.confirm(question, { hasYes: false }))) {
     throw commandError("aborted", { hint: "answer y to replace the key, or choose another name" });
   }
   const key = await makeKey(options, keyring, io);

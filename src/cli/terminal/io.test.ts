@@ -44,7 +44,10 @@ describe("piped input", () => {
     input.end("");
     await expect(io.confirm("Continue?")).rejects.toMatchObject({
       message: expect.stringContaining("standard input ended"),
-      hint: expect.stringContaining("-y"),
+      hint: "the question was: Continue?; pipe y, or use -y",
+    });
+    await expect(io.confirm("Continue?", { hasYes: false })).rejects.toMatchObject({
+      hint: "the question was: Continue?; pipe y",
     });
     await expect(io.readLine()).rejects.toThrow("standard input ended");
     await expect(io.password("x")).rejects.toThrow("standard input ended");

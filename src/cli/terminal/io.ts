@@ -23,7 +23,7 @@ export interface Io {
   /** A line that is not shown while it is typed. */
   password(prompt: string): Promise<string>;
   /** Whether the answer to `<prompt> [y/N]: ` is `y`, in either case; rejects when the input has ended. */
-  confirm(prompt: string): Promise<boolean>;
+  confirm(prompt: string, options?: { readonly hasYes: boolean }): Promise<boolean>;
 }
 
 /** The streams of a process. */
@@ -90,9 +90,10 @@ export function createIo(streams: IoStreams = PROCESS_STREAMS): Io {
         prompt("\n");
       }
     },
-    async confirm(text) {
+    async confirm(text, { hasYes } = { hasYes: true }) {
       prompt(`${text} [y/N]: `);
-      const line = await answer(reader().next(), `the question was: ${text}; pipe y, or use -y if the command has it`);
+      const remedy = hasYes ? "pipe y, or use -y" : "pipe y";
+      const line = await answer(reader().next(), `the question was: ${text}; ${remedy}`);
       return line.trim().toLowerCase() === "y";
     },
   };

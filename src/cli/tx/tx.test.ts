@@ -119,7 +119,7 @@ describe("the confirmation", () => {
     const before = await sequence();
     const { code, out, err } = await chain.run(send(...FEES), { input: "" });
     expect({ code, out }).toEqual({ code: 1, out: "" });
-    expect(err).toMatch(/\nError: standard input ended where an answer was expected\nHint: .* -y .*\n$/);
+    expect(err).toMatch(/\nError: standard input ended where an answer was expected\nHint: .* or use -y\n$/);
     expect(await sequence()).toBe(before);
   });
 
