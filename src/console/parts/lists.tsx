@@ -150,7 +150,8 @@ function actionText(action: string): string {
   return cut > 0 ? `${text} … ${t.value.cut(cut)}` : text || "–";
 }
 
-function outcomeOf(code: number | undefined): { readonly word: string; readonly kind: "good" | "bad" | "calm" } {
+/** The result of a transaction in the words of lists, which know its code alone. */
+export function outcomeOf(code: number | undefined): { readonly word: string; readonly kind: "good" | "bad" | "calm" } {
   if (code === undefined) return { word: t.fault.unknown, kind: "calm" };
-  return code === 0 ? { word: t.tx.ok, kind: "good" } : { word: String(code), kind: "bad" };
+  return code === 0 ? { word: t.tx.ok, kind: "good" } : { word: t.tx.failedCode(code), kind: "bad" };
 }

@@ -114,6 +114,7 @@ export const en = {
     result: "Result",
     ok: "succeeded",
     failed: (codespace: string, code: number) => `failed, error ${codespace}/${code}`,
+    failedCode: (code: number) => `failed (code ${code})`,
     action: "Message",
     block: "Block",
     time: "Time",
