@@ -66,7 +66,7 @@ const SLOW = [
   "src/cli/query/verified.test.ts",
   "src/cli/provider/{examine/examine,run/run}.test.ts",
   "src/cli/self/self.test.ts",
-  "src/cli/tx/{documented,grants-chain,interrupted,recorded-live,sequence}.test.ts",
+  "src/cli/tx/{documented,grants-chain,recorded-live,sequence}.test.ts",
   "src/cli/tx/files/commands.test.ts",
   "src/cli/tx/gov/draft.test.ts",
   "src/cli/tx/market/{cert,market}.test.ts",
@@ -126,7 +126,7 @@ const SLOW = [
   "test/{baked-descriptors,examples,setup}.test.ts",
 ];
 
-/** They put something in place of shared modules, so that each needs a process of its own. */
+/** They put something in place of shared modules, or interrupt the process, so that each needs one of its own. */
 const ISOLATED = ["test/isolated/*.test.ts"];
 
 /** Their files lie in one folder, which goes when the run ends. */

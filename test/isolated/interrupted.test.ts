@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, test } from "vitest";
-import { cliChain } from "../../../test/cli/chain.ts";
-import { heldNode } from "../../../test/support/held-node.ts";
+import { cliChain } from "../cli/chain.ts";
+import { heldNode } from "../support/held-node.ts";
 
 const chain = await cliChain("alice", "bob");
 const way = await heldNode(chain.node);
