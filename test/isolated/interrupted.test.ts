@@ -3,17 +3,20 @@ import { join } from "node:path";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { cliChain } from "../cli/chain.ts";
 import { heldNode } from "../support/held-node.ts";
+import { pause } from "../support/wait.ts";
 
 const chain = await cliChain("alice", "bob");
 const way = await heldNode(chain.node);
 const { alice = "", bob = "" } = chain.addresses;
 afterEach(() => way.release());
+/** A command that was interrupted ends its process if that has not ended by itself after a while, here not before all tests. */
+Object.assign(process, { exit: () => undefined });
+const GRACE_OVER_MS = 2_000;
 afterAll(async () => {
   way.stop();
   await chain.stop();
+  await pause(GRACE_OVER_MS);
 });
-/** A command that was interrupted ends this process if it has not ended by itself after a while. */
-Object.assign(process, { exit: () => undefined });
 
 /** Interrupts a command line once the node has answered a method, and the answer is held. */
 async function interrupted(method: string, argv: readonly string[]) {
