@@ -41,6 +41,7 @@ export async function broadcastTx(
   mode: BroadcastMode = "sync",
   wait: WaitOptions = {},
 ): Promise<TxResponse> {
+  if (wait.signal?.aborted === true) throw clientErrors.closed("nothing was sent");
   latest.set(chain, { hash: txHash(tx), state: "sending" });
   const response = broadcastResponse(await handIn(chain, tx, mode === "async" ? "async" : "sync"));
   if (response.code === 0 || isOneOf([sdkErrors.txInMempool], response))

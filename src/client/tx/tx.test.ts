@@ -386,6 +386,13 @@ describe("broadcasting", () => {
     expect(response).toMatchObject({ code, codespace: "sdk", txhash: txHash(bytes), rawLog: "" });
   });
 
+  it("sends nothing for a caller that has ended meanwhile", async () => {
+    const before = node.seen.length;
+    const sent = broadcastTx(chain, bytes, "block", { signal: AbortSignal.abort() });
+    await expect(sent).rejects.toThrow("nothing was sent");
+    expect(node.seen).toHaveLength(before);
+  });
+
   it("waits for the commit in mode block", async () => {
     let asked = 0;
     node.methods.broadcast_tx_sync = () => ({ code: 0, log: "[]", hash: txHash(bytes) });

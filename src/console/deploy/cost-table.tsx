@@ -28,7 +28,7 @@ export function Cost({ sdl, terms, offers }: CostProps) {
   const text = typedDeposit.value ?? decimal(least.amount, places).replaceAll("\u202f", "");
   const deposit = readAmount(text, places);
   const isOwn = typedDeposit.value !== undefined && deposit !== undefined;
-  const isBeyond = useMemo(() => computed(() => isOutOfReach(verdictsIn(offers.value))), [offers]);
+  const isBeyond = useMemo(() => computed(() => isBeyondReach(offers.value)), [offers]);
   const own = isOwn ? { denom: least.denom, amount: deposit } : undefined;
   return (
     <>
@@ -110,6 +110,11 @@ function Rows({ most, offers, deposit, seconds }: RowsProps) {
 
 function cheapestOf(answer: Answer<Offers>): DecimalCoin | undefined {
   return cheapest(verdictsIn(answer));
+}
+
+/** A provider beyond the list may be in reach. */
+function isBeyondReach(answer: Answer<Offers>): boolean {
+  return answer.kind === "known" && !answer.value.isCut && isOutOfReach(verdictsOf(answer.value.groups));
 }
 
 function verdictsIn(answer: Answer<Offers>) {

@@ -175,9 +175,10 @@ export function follow(script: string): void {
   effect(() => {
     if (!paused.value) show();
   });
-  // A pace that cannot be asked for is that of the measure before.
+  // A pace that cannot be asked for is that of the measure before; the first is asked for with each block until it is known.
   effect(() => {
-    if (measures.value !== undefined) measure().catch(() => undefined);
+    const height = blocksPerDay.value === undefined ? newest.value?.height : measures.value;
+    if (height !== undefined) measure().catch(() => undefined);
   });
   let before = Promise.resolve();
   const next = (step: () => Promise<void>): void => {
