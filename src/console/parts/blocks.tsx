@@ -1,13 +1,12 @@
 import type { Signal } from "@preact/signals";
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { shellWord } from "../../util/index.ts";
 import { type Answer, latest } from "../live/ask.ts";
 import { session } from "../live/chain.ts";
 import { link, route } from "../live/route.ts";
 import { t } from "../text/index.ts";
 import { Fault } from "./fault.tsx";
-import { MAX_ITEMS } from "./safe.ts";
+import { commandLine, MAX_ITEMS } from "./safe.ts";
 import { None } from "./text.tsx";
 
 /** Content that needs an answer of the node: it says that it waits, or why nothing, or nothing newer, is known. */
@@ -147,15 +146,6 @@ interface CommandProps {
   readonly program?: string;
   /** Commands that ask no node take no `--node`. */
   readonly asksNode?: boolean;
-}
-
-/** The words as a shell reads them. The node stands before the first flag: the last words may be a container's command. */
-export function commandLine(program: string, words: CommandProps["words"], node: string | undefined): string {
-  const own = words.map((word) => shellWord(String(word)));
-  const flag = own.findIndex((word) => word.startsWith("-"));
-  const at = flag < 0 ? own.length : flag;
-  const flags = node === undefined ? [] : ["--node", shellWord(node)];
-  return [program, ...own.slice(0, at), ...flags, ...own.slice(at)].join(" ");
 }
 
 /** The command line that shows the same facts, to be copied. */

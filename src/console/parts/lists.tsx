@@ -2,6 +2,7 @@ import { type ReadonlySignal, useComputed, useSignal, useSignalEffect } from "@p
 import { For } from "@preact/signals/utils";
 import { useRef } from "preact/hooks";
 import type { BlockRow } from "../live/blocks/head.ts";
+import { outcomeOf } from "../live/blocks/outcome.ts";
 import type { TxRow } from "../live/blocks/txs.ts";
 import { link } from "../live/route.ts";
 import { type Slot, Slots } from "../live/slots.ts";
@@ -148,10 +149,4 @@ function Tx({ slot: { id, row } }: { slot: Slot<TxRow> }) {
 function actionText(action: string): string {
   const { text, cut } = safe(action, { isName: true, max: 80 });
   return cut > 0 ? `${text} … ${t.value.cut(cut)}` : text || "–";
-}
-
-/** The result of a transaction in the words of lists, which know its code alone. */
-export function outcomeOf(code: number | undefined): { readonly word: string; readonly kind: "good" | "bad" | "calm" } {
-  if (code === undefined) return { word: t.fault.unknown, kind: "calm" };
-  return code === 0 ? { word: t.tx.ok, kind: "good" } : { word: t.tx.failedCode(code), kind: "bad" };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MAX_TEXT, safe, safeUrl } from "./safe.ts";
+import { commandLine, MAX_TEXT, safe, safeUrl } from "./safe.ts";
 
 describe("texts of strangers", () => {
   it("show direction, zero-width and control characters as codes", () => {
@@ -19,4 +19,25 @@ describe("texts of strangers", () => {
       expect(safeUrl(text), text).toBeUndefined();
     }
   });
+});
+
+const NODE = "http://127.0.0.1:26657/";
+
+it.each([
+  ["svc query", ["blocks", 7], "svc query blocks 7 --node http://127.0.0.1:26657/"],
+  ["svc deploy", ["ps", "--from", "alice"], "svc deploy ps --node http://127.0.0.1:26657/ --from alice"],
+  [
+    "svc deploy",
+    ["shell", "web", "-it", "--dseq", 204, "--from", "alice", "sh", "-c", "ls /"],
+    "svc deploy shell web --node http://127.0.0.1:26657/ -it --dseq 204 --from alice sh -c 'ls /'",
+  ],
+  ["svc console --provider HOME", [], "svc console --provider HOME --node http://127.0.0.1:26657/"],
+] as const)("the node of %s %j stands before words that are another program's", (program, words, line) => {
+  expect(commandLine(program, words, NODE)).toBe(line);
+});
+
+it("a command line without a node has its words alone", () => {
+  expect(commandLine("svc query", ["txs", "--query", "a='b'"], undefined)).toBe(
+    `svc query txs --query 'a='\\''b'\\'''`,
+  );
 });

@@ -1,4 +1,4 @@
-import { escaped, isPrintable } from "../../util/index.ts";
+import { escaped, isPrintable, shellWord } from "../../util/index.ts";
 
 /** Characters of a text from the chain, and items of a list, that a page shows at most. */
 export const MAX_TEXT = 4000;
@@ -32,4 +32,17 @@ export function safeUrl(text: string, { isPlain = false } = {}): string | undefi
     return undefined;
   const url = new URL(text);
   return url.username === "" && url.password === "" ? url.href : undefined;
+}
+
+/** A command line that may be copied into a shell. The node stands before the first flag: the last words may be a container's command. */
+export function commandLine(
+  program: string,
+  words: readonly (string | bigint | number)[],
+  node: string | undefined,
+): string {
+  const own = words.map((word) => shellWord(String(word)));
+  const flag = own.findIndex((word) => word.startsWith("-"));
+  const at = flag < 0 ? own.length : flag;
+  const flags = node === undefined ? [] : ["--node", shellWord(node)];
+  return [program, ...own.slice(0, at), ...flags, ...own.slice(at)].join(" ");
 }
