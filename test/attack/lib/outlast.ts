@@ -31,6 +31,7 @@ export async function outlast(begin: () => Promise<void>, { flooder, pid, ask }:
   await flooder.end();
   console.log(`${begun} connections, ${Math.round(served)} rounds served; ${before} MiB before, ${peak} at most`);
   expect(peak - before, "memory while the flood lasts").toBeLessThan(PEAK_MIB);
-  expect(await waitFor(() => ask().catch(() => 0), "an answer after the flood", { timeoutMs: 60_000 })).toBe(200);
+  // Connections that waited behind the flood's last bytes may be cut, as too slow.
+  expect(await waitFor(ask, "an answer after the flood", { timeoutMs: 60_000 })).toBe(200);
   await memoryBack(pid, before + AFTERWARDS_MIB);
 }

@@ -92,7 +92,7 @@ test("a node port leads to the replicas, also for a provider that starts again",
   await driver.close();
   await expect(httpOver(hostPort)).rejects.toThrow();
   driver = await open();
-  expect(await waitFor(() => httpOver(hostPort).catch(() => ""), "the node port")).toMatch(/^HTTP\/1\.1 200/);
+  expect(await waitFor(() => httpOver(hostPort), "the node port")).toMatch(/^HTTP\/1\.1 200/);
 });
 
 test("ports of pods that are gone close, and with the lease all of them", async () => {
