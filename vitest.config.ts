@@ -134,8 +134,10 @@ const ENV = { ...BASE_ENV, TMPDIR: runFolder() };
 
 /** Files whose promises shorter tests of `npm test` hold as well: at night with more tries, an older tool, or fresh systems. */
 const AT_NIGHT = [
-  "test/e2e/{installed,template}.test.ts",
-  "test/interop/{cometbft-signer,kubernetes-exhaust}.test.ts",
+  "test/attack/{genesis,log-readers}.test.ts",
+  "test/e2e/{exhaustion,installed,template}.test.ts",
+  "test/interop/{cometbft-signer,keyring-services,kubernetes-exhaust}.test.ts",
+  "test/kill/{node,rollback,snapshots,state-sync}.test.ts",
   "test/interop/{simd-differential,simd-modules,simd42-chain}.test.ts",
 ];
 

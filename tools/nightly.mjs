@@ -18,7 +18,7 @@ if (!Number.isSafeInteger(seed)) {
 /** Files of real processes that run beside one another where no bound depends on the pace of the machine. */
 const CORES = availableParallelism();
 
-/** Each part is ended after its minutes; together, without the version that `npm test` runs with, they are 165. */
+/** Each part is ended after its minutes; together, without the version that `npm test` runs with, they are 190. */
 const PARTS = {
   /** Random operations on each module, on the whole chain and on a provider, with ten times the tries of `npm test`. */
   simulations: {
@@ -81,6 +81,21 @@ const PARTS = {
       ...["app/export", "provider/ingress/whole", "provider/orders/crowd"].map((name) => `src/${name}`),
     ],
     env: { SVC_TEST_NIGHTLY: 1, SVC_TEST_KUBERNETES: 1 },
+  },
+  /** Rarer faults of hosts, engines and upgrades, and the whole work with keys in each back end, which `npm test` has in part. */
+  processes: {
+    minutes: 25,
+    words: [
+      ...["--project", "e2e"],
+      ...["chain-upgrade", "engine-host", "engine-probe", "escape/escape", "exhaustion", "keyring-backends"].map(
+        (name) => `test/e2e/${name}`,
+      ),
+      ...["provider-state", "upgrade-plans"].map((name) => `test/e2e/${name}`),
+      ...["acme-provider", "cometbft-signer", "cometbft-state-sync", "kubernetes-deploy"].map(
+        (name) => `test/interop/${name}`,
+      ),
+    ],
+    env: { SVC_TEST_NIGHTLY: 1, SVC_TEST_KUBERNETES: 1, SVC_TEST_WORKERS: CORES },
   },
   /** A whole release, with packages for Debian and RPM and the container image; the types of all entry points of the npm package. */
   packages: {

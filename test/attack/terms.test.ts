@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { txHash } from "../../src/wire/index.ts";
 import { waitFor } from "../support/index.ts";
+import { atNight } from "../support/runs.ts";
 import { AttackedNode } from "./lib/attacked-node.ts";
 import { multiSends, sends, strangerAddress, unlimitedGas } from "./lib/large.ts";
 import { besiege } from "./lib/siege.ts";
@@ -51,23 +52,25 @@ async function deliverAll(txs: readonly Uint8Array[]): Promise<number> {
 }
 
 describe("a block with more terms than a call takes arguments", () => {
-  it(`of eight transactions that pay ${STRANGERS} strangers is made and found`, async () => {
-    const count = STRANGERS / 8;
-    const signed = SENDERS.slice(0, 8).map((name, i) =>
-      node.sign(name, multiSends(node.key(name).address, { first: i * count, count }), { gas: GAS }),
-    );
-    let terms = 0;
-    await besiege(
-      node,
-      async () => {
-        terms = await deliverAll(signed);
-      },
-      LIMITS,
-    );
-    expect(terms).toBeGreaterThan(TERMS);
-    const found = await node.client.node.txSearch(`transfer.recipient='${strangerAddress(STRANGERS - 1)}'`);
-    expect(found.total).toBe(1n);
-  });
+  atNight(() =>
+    it(`of eight transactions that pay ${STRANGERS} strangers is made and found`, async () => {
+      const count = STRANGERS / 8;
+      const signed = SENDERS.slice(0, 8).map((name, i) =>
+        node.sign(name, multiSends(node.key(name).address, { first: i * count, count }), { gas: GAS }),
+      );
+      let terms = 0;
+      await besiege(
+        node,
+        async () => {
+          terms = await deliverAll(signed);
+        },
+        LIMITS,
+      );
+      expect(terms).toBeGreaterThan(TERMS);
+      const found = await node.client.node.txSearch(`transfer.recipient='${strangerAddress(STRANGERS - 1)}'`);
+      expect(found.total).toBe(1n);
+    }),
+  );
 
   it(`of ${TRANSFERS} ordinary transfers between distinct accounts is made and found`, async () => {
     const signed = SENDERS.flatMap((name, i) =>

@@ -6,6 +6,7 @@ import { runCli } from "../cli/run.ts";
 import { MAIN, ROOT } from "../support/build.ts";
 import { Fixture, freePorts, runSvc, startNode, svcOk, type TestNode, waitFor } from "../support/index.ts";
 import { BLOCKS_PER_YEAR, buildNextProgram } from "../support/next-program.ts";
+import { atNight } from "../support/runs.ts";
 
 /** A chain that governance moves from this program to one that is built here, with an upgrade and a migration more. */
 
@@ -142,24 +143,26 @@ describe("an upgrade of a chain", { timeout: 180_000 }, () => {
     expect(await refused()).toContain("the state was written by a version of svc with other modules");
   });
 
-  it("may be rolled back by the next program alone, which executes its block again, or another one", async () => {
-    const home = fixture.tempHome("back");
-    cpSync(node.home, home, { recursive: true });
-    const back = async (...words: string[]) => {
-      const { code, stdout, stderr } = await runSvc(["rollback", "--home", home, ...words], { main: next });
-      expect(code, stderr).toBe(0);
-      return Number(/height (\d+)/.exec(stdout)?.[1]);
-    };
-    const { code, stderr } = await runSvc(["rollback", "--home", home]);
-    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("with other modules") });
-    let last = await back();
-    const [port] = await freePorts(1);
-    const args = ["start", "--home", home, "--rpc.laddr", `tcp://127.0.0.1:${port}`, "--block-interval", "200ms"];
-    for (const words of [[], ["--hard"]]) {
-      const process = await fixture.start("back", args, { home, main: next });
-      await process.line(new RegExp(`committed block.*height=${last + 2}\\b`));
-      expect(await process.stop()).toBe(0);
-      last = await back(...words);
-    }
-  });
+  atNight(() =>
+    it("may be rolled back by the next program alone, which executes its block again, or another one", async () => {
+      const home = fixture.tempHome("back");
+      cpSync(node.home, home, { recursive: true });
+      const back = async (...words: string[]) => {
+        const { code, stdout, stderr } = await runSvc(["rollback", "--home", home, ...words], { main: next });
+        expect(code, stderr).toBe(0);
+        return Number(/height (\d+)/.exec(stdout)?.[1]);
+      };
+      const { code, stderr } = await runSvc(["rollback", "--home", home]);
+      expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("with other modules") });
+      let last = await back();
+      const [port] = await freePorts(1);
+      const args = ["start", "--home", home, "--rpc.laddr", `tcp://127.0.0.1:${port}`, "--block-interval", "200ms"];
+      for (const words of [[], ["--hard"]]) {
+        const process = await fixture.start("back", args, { home, main: next });
+        await process.line(new RegExp(`committed block.*height=${last + 2}\\b`));
+        expect(await process.stop()).toBe(0);
+        last = await back(...words);
+      }
+    }),
+  );
 });

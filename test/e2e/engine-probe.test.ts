@@ -13,6 +13,7 @@ import { silentLogger } from "../../src/util/index.ts";
 import { parseNetworks } from "../../src/util/servers/index.ts";
 import { sampleService, sampleSpec, untilOk } from "../support/conformance/index.ts";
 import { waitFor } from "../support/index.ts";
+import { atNight } from "../support/runs.ts";
 import { TestEngine } from "./engine.ts";
 
 const missing = await TestEngine.missing();
@@ -117,14 +118,16 @@ describe.skipIf(missing !== undefined)("the trial of a container", () => {
     expect(fault?.text).toContain(HOST_REASONS[reason].remedy);
   });
 
-  it("goes on after a crash: the next one removes what was left", async () => {
-    const left = { ...sampleSpec([sampleService(engine.image)]), id: probeLease(OWNER) };
-    await driver.deploy(left);
-    await untilOk(driver, left.id);
-    expect(await driver.adopt()).toEqual([]);
-    expect(await tried()).toBeUndefined();
-    expect(JSON.parse(await engine.podman("ps", "--all", "--format", "json"))).toEqual([]);
-  });
+  atNight(() =>
+    it("goes on after a crash: the next one removes what was left", async () => {
+      const left = { ...sampleSpec([sampleService(engine.image)]), id: probeLease(OWNER) };
+      await driver.deploy(left);
+      await untilOk(driver, left.id);
+      expect(await driver.adopt()).toEqual([]);
+      expect(await tried()).toBeUndefined();
+      expect(JSON.parse(await engine.podman("ps", "--all", "--format", "json"))).toEqual([]);
+    }),
+  );
 
   it("shows tenants nothing of what a runtime says", async () => {
     const secret = "token=hunter2";

@@ -99,8 +99,8 @@ async function useKeys(keyring: Client, session: DesktopSession): Promise<void> 
   expect(await keyring.ok(["keys", "list", "-n"])).toBe("");
 }
 
-/** The work in a keyring that another back end of the same session was seen to do whole. */
-const WORK_UNDER_OS = IS_NIGHT ? useKeys : keepKeys;
+/** The work in a keyring where another back end was seen to do it whole: the commands are the same, the records are elsewhere. */
+const WORK_ELSEWHERE = IS_NIGHT ? useKeys : keepKeys;
 
 /** A refusal: one sentence with the remedy, and no more. */
 function refusal(sentence: string): object {
@@ -188,11 +188,11 @@ described("KWallet of KDE", () => {
   });
   afterAll(() => session?.stop());
 
-  test("holds keys under kwallet", () => useKeys(new Client(session, "--keyring-backend", "kwallet"), session));
+  test("holds keys under kwallet", () => WORK_ELSEWHERE(new Client(session, "--keyring-backend", "kwallet"), session));
 
   test("holds keys under os, in a wallet of the tool's own", async () => {
     const os = new Client(session);
-    await WORK_UNDER_OS(os, session);
+    await WORK_ELSEWHERE(os, session);
     await os.ok(["keys", "add", "mine", "--no-backup"]);
     expect(await new Client(session, "--keyring-backend", "kwallet").ok(["keys", "list", "-n"])).toBe("");
     expect(await os.ok(["keys", "list", "-n"])).toBe("mine\n");
@@ -221,7 +221,7 @@ described("KWallet as the Secret Service, which is how KDE sets it up", () => {
   });
   afterAll(() => session?.stop());
 
-  test("holds keys under os in the collection of the wallet", () => useKeys(new Client(session), session));
+  test("holds keys under os in the collection of the wallet", () => WORK_ELSEWHERE(new Client(session), session));
 });
 
 described("KWallet, switched off in the settings", () => {
@@ -266,12 +266,12 @@ described("pass", () => {
 
   test("holds keys", async () => {
     await session.initPass();
-    await useKeys(inPass(), session);
+    await WORK_ELSEWHERE(inPass(), session);
   });
 
   test("holds keys under os, beside the user's own entries", async () => {
     mkdirSync(join(session.env.PASSWORD_STORE_DIR ?? "", "mail"), { recursive: true });
-    await WORK_UNDER_OS(new Client(session), session);
+    await WORK_ELSEWHERE(new Client(session), session);
     await inPass().ok(["keys", "add", "apart", "--no-backup"]);
     expect(await new Client(session).ok(["keys", "list", "-n"])).toBe("");
     expect(await inPass().ok(["keys", "list", "-n"])).toBe("apart\n");

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeWithEngine, TestLocalnet, type TestProvider } from "../support/containers.ts";
 import { fillDisk, fillWhole, freeDisk, moveToDisk } from "../support/disk.ts";
 import { Fixture, fetchPage, runSvc, startNode, waitFor, webFile } from "../support/index.ts";
+import { atNight } from "../support/runs.ts";
 
 /** The cluster's reserve for its host, and a little more. */
 const DISK_MIB = 1_200;
@@ -22,41 +23,43 @@ describeWithEngine("a provider whose surroundings change", () => {
   });
   afterAll(() => localnet?.close());
 
-  it("starts and serves on a full disk, takes no orders there, and comes back with the space", async () => {
-    const { tenant, fixture } = localnet;
-    await moveToDisk(fixture, provider, DISK_MIB);
-    const ordered = await tenant.order(webFile({ page: "on a full disk" }));
-    await tenant.awaitBids(ordered.id);
-    const lease = await tenant.lease(ordered.order, provider.address);
-    await tenant.sendManifest(ordered, provider.address);
-    const url = await tenant.awaitReady(lease);
+  atNight(() =>
+    it("starts and serves on a full disk, takes no orders there, and comes back with the space", async () => {
+      const { tenant, fixture } = localnet;
+      await moveToDisk(fixture, provider, DISK_MIB);
+      const ordered = await tenant.order(webFile({ page: "on a full disk" }));
+      await tenant.awaitBids(ordered.id);
+      const lease = await tenant.lease(ordered.order, provider.address);
+      await tenant.sendManifest(ordered, provider.address);
+      const url = await tenant.awaitReady(lease);
 
-    fillDisk(folder);
-    const refused = await tenant.order(webFile());
-    await provider.process.line(/this provider does not bid.*MiB free/);
-    await provider.process.line(/its reserve is given up/);
-    fillWhole(folder);
-    expect(await fetchPage(url)).toBe("200 on a full disk\n");
-    expect(await tenant.bids(refused.id)).toEqual([]);
-    // The tenant has written next to nothing of its 16 MiB.
-    const container = (await provider.containers()).get(`${lease.dseq}/web/0`) ?? "";
-    await localnet.engine.podman("exec", container, "dd", ...["if=/dev/urandom", "of=/kept"], ...WRITTEN);
-    await localnet.engine.podman("exec", container, "rm", "/kept");
-    await localnet.engine.podman("exec", container, "dd", ...["if=/dev/urandom", "of=/again"], ...WRITTEN);
+      fillDisk(folder);
+      const refused = await tenant.order(webFile());
+      await provider.process.line(/this provider does not bid.*MiB free/);
+      await provider.process.line(/its reserve is given up/);
+      fillWhole(folder);
+      expect(await fetchPage(url)).toBe("200 on a full disk\n");
+      expect(await tenant.bids(refused.id)).toEqual([]);
+      // The tenant has written next to nothing of its 16 MiB.
+      const container = (await provider.containers()).get(`${lease.dseq}/web/0`) ?? "";
+      await localnet.engine.podman("exec", container, "dd", ...["if=/dev/urandom", "of=/kept"], ...WRITTEN);
+      await localnet.engine.podman("exec", container, "rm", "/kept");
+      await localnet.engine.podman("exec", container, "dd", ...["if=/dev/urandom", "of=/again"], ...WRITTEN);
 
-    await provider.process.kill();
-    await provider.start();
-    await provider.process.line(/this provider does not bid.*MiB free/);
-    expect(await fetchPage(url)).toBe("200 on a full disk\n");
-    expect(await tenant.awaitReady(lease)).toBe(url);
+      await provider.process.kill();
+      await provider.start();
+      await provider.process.line(/this provider does not bid.*MiB free/);
+      expect(await fetchPage(url)).toBe("200 on a full disk\n");
+      expect(await tenant.awaitReady(lease)).toBe(url);
 
-    freeDisk(folder);
-    await provider.process.line(/this provider bids again/);
-    await tenant.awaitBids(refused.id);
-    await tenant.close(refused.id);
-    await tenant.close(ordered.id);
-    await waitFor(async () => (await provider.leftovers()).length === 0, "everything to be gone");
-  });
+      freeDisk(folder);
+      await provider.process.line(/this provider bids again/);
+      await tenant.awaitBids(refused.id);
+      await tenant.close(refused.id);
+      await tenant.close(ordered.id);
+      await waitFor(async () => (await provider.leftovers()).length === 0, "everything to be gone");
+    }),
+  );
 
   it("refuses a chain that began again while its workloads run, until they are evicted", async () => {
     const { tenant, fixture, engine } = localnet;

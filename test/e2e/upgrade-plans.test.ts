@@ -5,6 +5,7 @@ import { addGenesisValidator } from "../../src/node/index.ts";
 import { runCli } from "../cli/run.ts";
 import { type Lane, makeLanes } from "../kill/lanes.ts";
 import { Fixture, freePorts, startNode, type TestNode, waitFor } from "../support/index.ts";
+import { atNight } from "../support/runs.ts";
 
 /** Plans that governance makes, replaces and drops on a running chain, and its stop while transactions wait. */
 
@@ -121,23 +122,29 @@ describe("plans of upgrades", { timeout: 180_000 }, () => {
     expect(await planned()).toBeNull();
   });
 
-  it("stop a node whose mempool is full, and one that skips the height executes what comes then", async () => {
-    const at = (await height()) + 60;
-    await voted({ name: "v2", height: `${at}`, info: "" });
-    const refusals = (await Promise.all(lanes.map(flood))).flat();
-    expect(refusals.length).toBeGreaterThan(LANES);
-    expect(await node.process.stop()).toBe(1);
-    expect(node.process.output).toContain(`UPGRADE "v2" NEEDED at height: ${at}: `);
+  atNight(() =>
+    it("stop a node whose mempool is full, and one that skips the height executes what comes then", async () => {
+      const at = (await height()) + 60;
+      await voted({ name: "v2", height: `${at}`, info: "" });
+      const refusals = (await Promise.all(lanes.map(flood))).flat();
+      expect(refusals.length).toBeGreaterThan(LANES);
+      expect(await node.process.stop()).toBe(1);
+      expect(node.process.output).toContain(`UPGRADE "v2" NEEDED at height: ${at}: `);
 
-    const [port] = await freePorts(1);
-    const args = node.args.map((word) => (word.startsWith("tcp://") ? `tcp://127.0.0.1:${port}` : word));
-    const skipping = await fixture.start("skipping", [...args, "--unsafe-skip-upgrades", `${at}`], { home: node.home });
-    await skipping.line(new RegExp(`committed block.*height=${at + 1}\\b`));
-    env = { ...env, SVC_NODE: `tcp://127.0.0.1:${port}` };
-    expect(await json("tx", "bank", "send", "alice", lanes[0]?.key.address ?? "", "7utoken", ...signed)).toMatchObject({
-      code: 0,
-    });
-    expect(await planned()).toBeNull();
-    expect(await skipping.stop()).toBe(0);
-  });
+      const [port] = await freePorts(1);
+      const args = node.args.map((word) => (word.startsWith("tcp://") ? `tcp://127.0.0.1:${port}` : word));
+      const skipping = await fixture.start("skipping", [...args, "--unsafe-skip-upgrades", `${at}`], {
+        home: node.home,
+      });
+      await skipping.line(new RegExp(`committed block.*height=${at + 1}\\b`));
+      env = { ...env, SVC_NODE: `tcp://127.0.0.1:${port}` };
+      expect(
+        await json("tx", "bank", "send", "alice", lanes[0]?.key.address ?? "", "7utoken", ...signed),
+      ).toMatchObject({
+        code: 0,
+      });
+      expect(await planned()).toBeNull();
+      expect(await skipping.stop()).toBe(0);
+    }),
+  );
 });

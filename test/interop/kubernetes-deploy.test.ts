@@ -23,6 +23,7 @@ import {
 import { TestKubernetesNode } from "../support/kubernetes-node.ts";
 import { TestVolumes } from "../support/kubernetes-volumes.ts";
 import { startProvider, type TestProvider } from "../support/provider.ts";
+import { atNight } from "../support/runs.ts";
 import { buildPeer, Peer } from "./peers.ts";
 
 /** The main job on a Kubernetes cluster with a real kubelet, by the commands of operator and tenant. */
@@ -143,28 +144,30 @@ test.skipIf(missing)("nothing of it is left on the cluster when it is closed", a
   );
 });
 
-test.skipIf(missing)(
-  "a volume outlives a killed provider and an update, does not grow, and goes with its lease",
-  async () => {
-    deployed = JSON.parse(await svcOk(["deploy", diary({ message: "one" }), "-y", "-o", "json", ...tenant]));
-    const [uri = ""] = deployed.uris;
-    const page = async (text: string) => (await fetchPage(uri)) === `200 ${text}`;
-    expect(await page("started with: one\n")).toBe(true);
-    await provider.process.kill();
-    await provider.start();
-    await svcOk(["deploy", "update", diary({ message: "two" }), "-y", "-o", "json", ...tenant]);
-    const both = "started with: one\nstarted with: two\n";
-    await waitFor(() => page(both), "what was there before the update");
-    const grown = await runSvc(["deploy", "update", diary({ message: "three", size: "128Mi" }), "-y", ...tenant]);
-    expect(grown.code).not.toBe(0);
-    expect(grown.stderr).toMatch(
-      /data was 64Mi .* and is 128Mi .*: groups cannot be changed\nHint: .* make a new deployment/,
-    );
-    expect(await page(both)).toBe(true);
-    expect(readdirSync(volumes.folder)).toHaveLength(1);
-    await svcOk(["deploy", "close", "--dseq", deployed.dseq, "-y", ...tenant]);
-    await waitFor(() => readdirSync(volumes.folder).length === 0, "the data to be gone");
-  },
+atNight(() =>
+  test.skipIf(missing)(
+    "a volume outlives a killed provider and an update, does not grow, and goes with its lease",
+    async () => {
+      deployed = JSON.parse(await svcOk(["deploy", diary({ message: "one" }), "-y", "-o", "json", ...tenant]));
+      const [uri = ""] = deployed.uris;
+      const page = async (text: string) => (await fetchPage(uri)) === `200 ${text}`;
+      expect(await page("started with: one\n")).toBe(true);
+      await provider.process.kill();
+      await provider.start();
+      await svcOk(["deploy", "update", diary({ message: "two" }), "-y", "-o", "json", ...tenant]);
+      const both = "started with: one\nstarted with: two\n";
+      await waitFor(() => page(both), "what was there before the update");
+      const grown = await runSvc(["deploy", "update", diary({ message: "three", size: "128Mi" }), "-y", ...tenant]);
+      expect(grown.code).not.toBe(0);
+      expect(grown.stderr).toMatch(
+        /data was 64Mi .* and is 128Mi .*: groups cannot be changed\nHint: .* make a new deployment/,
+      );
+      expect(await page(both)).toBe(true);
+      expect(readdirSync(volumes.folder)).toHaveLength(1);
+      await svcOk(["deploy", "close", "--dseq", deployed.dseq, "-y", ...tenant]);
+      await waitFor(() => readdirSync(volumes.folder).length === 0, "the data to be gone");
+    },
+  ),
 );
 
 test.skipIf(missing)("a volume larger than its class has is not bid on, and the tenant reads it", async () => {

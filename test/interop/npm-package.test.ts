@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Fixture, ROOT } from "../support/index.ts";
 import { packPackage } from "../support/package.ts";
 import { environment } from "../support/run-svc.ts";
-import { IS_NIGHT } from "../support/runs.ts";
+import { atNight, IS_NIGHT } from "../support/runs.ts";
 import { buildPeer, Peer } from "./peers.ts";
 
 /** The npm package as its users find it: what is inside, how it is installed, and what their tools say about it. */
@@ -147,30 +147,32 @@ describe("the npm package", () => {
     expect(readFileSync(join(unpacked, "README.md"), "utf8")).toBe(readFileSync(join(ROOT, "docs/npm.md"), "utf8"));
   });
 
-  it.runIf(process.platform === "linux")(
-    "is installed for all users of a machine without a network or a warning, with its native parts, and uninstalled",
-    async () => {
-      const npm = (...words: string[]) =>
-        run("npm", [...words, "--global", "--prefix", prefix], { env: environment({}), maxBuffer: 2 ** 26 });
-      const flags = ["--offline", "--no-audit", "--no-fund", "--no-update-notifier"];
-      expect((await npm("install", tarball, ...flags)).stderr).toBe("");
-      const all = native();
-      const { version } = manifestOf(unpacked);
-      const place = join(prefix, "lib", "node_modules");
-      const brought = packagesBelow(join(place, "svc")).filter((name) => !all.includes(name));
-      expect(brought.sort()).toEqual(packagesBelow(unpacked).sort());
-      const { stdout } = await npm("ls", "--all", "--json");
-      expect(JSON.parse(stdout).problems ?? []).toEqual([]);
-      const opens = `const { open } = require("lmdb");
-        open({ path: process.argv[1] }).close();
-        for (const name of ["@napi-rs/keyring", "msgpackr-extract", "secp256k1/bindings"]) require(name)`;
-      await run(process.execPath, ["-e", opens, join(prefix, "data")], { cwd: join(place, "svc") });
-      const command = join(prefix, "bin", "svc");
-      expect((await run(command, ["version"])).stdout).toBe(`v${version}\n`);
-      expect((await run(command, ["keys", "mnemonic"])).stdout.split(" ")).toHaveLength(24);
-      await npm("uninstall", "svc");
-      expect(existsSync(command)).toBe(false);
-    },
+  atNight(() =>
+    it.runIf(process.platform === "linux")(
+      "is installed for all users of a machine without a network or a warning, with its native parts, and uninstalled",
+      async () => {
+        const npm = (...words: string[]) =>
+          run("npm", [...words, "--global", "--prefix", prefix], { env: environment({}), maxBuffer: 2 ** 26 });
+        const flags = ["--offline", "--no-audit", "--no-fund", "--no-update-notifier"];
+        expect((await npm("install", tarball, ...flags)).stderr).toBe("");
+        const all = native();
+        const { version } = manifestOf(unpacked);
+        const place = join(prefix, "lib", "node_modules");
+        const brought = packagesBelow(join(place, "svc")).filter((name) => !all.includes(name));
+        expect(brought.sort()).toEqual(packagesBelow(unpacked).sort());
+        const { stdout } = await npm("ls", "--all", "--json");
+        expect(JSON.parse(stdout).problems ?? []).toEqual([]);
+        const opens = `const { open } = require("lmdb");
+          open({ path: process.argv[1] }).close();
+          for (const name of ["@napi-rs/keyring", "msgpackr-extract", "secp256k1/bindings"]) require(name)`;
+        await run(process.execPath, ["-e", opens, join(prefix, "data")], { cwd: join(place, "svc") });
+        const command = join(prefix, "bin", "svc");
+        expect((await run(command, ["version"])).stdout).toBe(`v${version}\n`);
+        expect((await run(command, ["keys", "mnemonic"])).stdout.split(" ")).toHaveLength(24);
+        await npm("uninstall", "svc");
+        expect(existsSync(command)).toBe(false);
+      },
+    ),
   );
 
   it.skipIf(!(built instanceof Peer))("has nothing that publint or attw find fault with", async () => {

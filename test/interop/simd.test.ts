@@ -6,7 +6,7 @@ import { decryptItem } from "../../src/keyring/jwe.ts";
 import { fromUtf8 } from "../../src/util/index.ts";
 import { runCli } from "../cli/run.ts";
 import { EmulatedDevice, serveTcp } from "../support/ledger/index.ts";
-import { IS_NIGHT } from "../support/runs.ts";
+import { atNight, IS_NIGHT } from "../support/runs.ts";
 import keyVectors from "../vectors/keys.json" with { type: "json" };
 import { buildPeer, Peer, type PeerName } from "./peers.ts";
 
@@ -162,15 +162,17 @@ describe.each(tried.map((peer) => [peer.name, peer] as const))("%s", (name, peer
     }
   });
 
-  test("a directory of the back end file with the stronger derivation opens in it", async () => {
-    const dir = keyring(join(root, `svc-${name}-strong`), "file");
-    const [first] = phrases;
-    const strong = ["keys", "add", "k0", "--recover", "--keyring-kdf", "strong", ...dir];
-    await svc(strong, `${first?.mnemonic}\n${PASSPHRASE}\n${PASSPHRASE}\n`);
-    if (older) await svc(["keys", "migrate", "--to", "amino", "--keyring-kdf", "strong", ...dir], `${PASSPHRASE}\n`);
-    const shown = await peer.ok(["keys", "show", "k0", "-a", ...dir], { input: PASSPHRASES });
-    expect(shown).toBe(`${addressOf("k0")}\n`);
-  });
+  atNight(() =>
+    test("a directory of the back end file with the stronger derivation opens in it", async () => {
+      const dir = keyring(join(root, `svc-${name}-strong`), "file");
+      const [first] = phrases;
+      const strong = ["keys", "add", "k0", "--recover", "--keyring-kdf", "strong", ...dir];
+      await svc(strong, `${first?.mnemonic}\n${PASSPHRASE}\n${PASSPHRASE}\n`);
+      if (older) await svc(["keys", "migrate", "--to", "amino", "--keyring-kdf", "strong", ...dir], `${PASSPHRASE}\n`);
+      const shown = await peer.ok(["keys", "show", "k0", "-a", ...dir], { input: PASSPHRASES });
+      expect(shown).toBe(`${addressOf("k0")}\n`);
+    }),
+  );
 
   test("armors, both ways", async () => {
     const [keys, target] = [keyring(theirs), keyring(join(root, `${name}-armor`))];
@@ -184,53 +186,57 @@ describe.each(tried.map((peer) => [peer.name, peer] as const))("%s", (name, peer
     expect(await peer.ok(hex("b", other), { input: "y\n" })).toBe(await svc(hex("k5", keyring(ours)), "y\n"));
   });
 
-  test("keys whose names have slashes, backslashes and percent signs, both ways", async () => {
-    const names = ["a/b", "a\\b", "a%b", "a%2Fb", "sub/..x/y"];
-    const dirs = [join(root, `${name}-names`), join(root, `svc-${name}-names`)] as const;
-    for (const key of [...names, ".", "..", "../x", "/abs"]) await peer.ok(["keys", "add", key, ...keyring(dirs[0])]);
-    for (const key of names) await svc(["keys", "add", key, ...keyring(dirs[1])]);
-    if (older) await svc(["keys", "migrate", "--to", "amino", ...keyring(dirs[1])]);
-    for (const dir of dirs) {
-      const seen = identities(await svc(list(dir, "test")));
-      expect(identities(await peer.ok(list(dir, "test")))).toEqual(expect.arrayContaining(seen));
-      expect(seen).toHaveLength(dir === dirs[0] ? names.length + 4 : names.length);
-      for (const { key, address } of seen) {
-        for (const word of [key, address]) {
-          const show = ["keys", "show", word, "-a", ...keyring(dir)];
-          expect([await svc(show), await peer.ok(show)]).toEqual([`${address}\n`, `${address}\n`]);
+  atNight(() =>
+    test("keys whose names have slashes, backslashes and percent signs, both ways", async () => {
+      const names = ["a/b", "a\\b", "a%b", "a%2Fb", "sub/..x/y"];
+      const dirs = [join(root, `${name}-names`), join(root, `svc-${name}-names`)] as const;
+      for (const key of [...names, ".", "..", "../x", "/abs"]) await peer.ok(["keys", "add", key, ...keyring(dirs[0])]);
+      for (const key of names) await svc(["keys", "add", key, ...keyring(dirs[1])]);
+      if (older) await svc(["keys", "migrate", "--to", "amino", ...keyring(dirs[1])]);
+      for (const dir of dirs) {
+        const seen = identities(await svc(list(dir, "test")));
+        expect(identities(await peer.ok(list(dir, "test")))).toEqual(expect.arrayContaining(seen));
+        expect(seen).toHaveLength(dir === dirs[0] ? names.length + 4 : names.length);
+        for (const { key, address } of seen) {
+          for (const word of [key, address]) {
+            const show = ["keys", "show", word, "-a", ...keyring(dir)];
+            expect([await svc(show), await peer.ok(show)]).toEqual([`${address}\n`, `${address}\n`]);
+          }
         }
       }
-    }
-  });
+    }),
+  );
 
-  test("white space at the ends of a piped passphrase is dropped by both: file keyrings and armors, both ways", async () => {
-    const [padded, other] = [` \u2003${PASSPHRASE}\t \n`, `\u0085${PASSPHRASE}  \r\n`];
-    const dirs = [join(root, `${name}-spaces`), join(root, `svc-${name}-spaces`)] as const;
-    const add = (dir: string) => ["keys", "add", "k0", "--recover", ...keyring(dir, "file")];
-    const phrase = `${phrases[0]?.mnemonic}\n`;
-    await peer.ok(add(dirs[0]), { input: phrase + padded.repeat(6) });
-    await svc(add(dirs[1]), phrase + padded + other);
-    if (older) await svc(["keys", "migrate", "--to", "amino", ...keyring(dirs[1], "file")], padded);
-    for (const dir of dirs) {
-      const show = ["keys", "show", "k0", "-a", ...keyring(dir, "file")];
-      for (const line of [padded, other, `${PASSPHRASE}\n`]) {
-        expect(await svc(show, line)).toBe(`${addressOf("k0")}\n`);
-        expect(await peer.ok(show, { input: line.repeat(6) })).toBe(`${addressOf("k0")}\n`);
+  atNight(() =>
+    test("white space at the ends of a piped passphrase is dropped by both: file keyrings and armors, both ways", async () => {
+      const [padded, other] = [` \u2003${PASSPHRASE}\t \n`, `\u0085${PASSPHRASE}  \r\n`];
+      const dirs = [join(root, `${name}-spaces`), join(root, `svc-${name}-spaces`)] as const;
+      const add = (dir: string) => ["keys", "add", "k0", "--recover", ...keyring(dir, "file")];
+      const phrase = `${phrases[0]?.mnemonic}\n`;
+      await peer.ok(add(dirs[0]), { input: phrase + padded.repeat(6) });
+      await svc(add(dirs[1]), phrase + padded + other);
+      if (older) await svc(["keys", "migrate", "--to", "amino", ...keyring(dirs[1], "file")], padded);
+      for (const dir of dirs) {
+        const show = ["keys", "show", "k0", "-a", ...keyring(dir, "file")];
+        for (const line of [padded, other, `${PASSPHRASE}\n`]) {
+          expect(await svc(show, line)).toBe(`${addressOf("k0")}\n`);
+          expect(await peer.ok(show, { input: line.repeat(6) })).toBe(`${addressOf("k0")}\n`);
+        }
       }
-    }
-    const export0 = ["keys", "export", "k0"];
-    const armors = [
-      file(await peer.ok([...export0, ...keyring(theirs)], { input: padded })),
-      file(await svc([...export0, ...keyring(ours)], padded)),
-    ];
-    for (const [i, armor] of armors.entries()) {
-      for (const [j, line] of [other, `${PASSPHRASE}\n`].entries()) {
-        const dir = (tool: string) => keyring(join(root, `${name}-spaces-${tool}-${i}-${j}`));
-        await svc(["keys", "import", "a", armor, ...dir("svc")], line);
-        await peer.ok(["keys", "import", "a", armor, ...dir("peer")], { input: line });
+      const export0 = ["keys", "export", "k0"];
+      const armors = [
+        file(await peer.ok([...export0, ...keyring(theirs)], { input: padded })),
+        file(await svc([...export0, ...keyring(ours)], padded)),
+      ];
+      for (const [i, armor] of armors.entries()) {
+        for (const [j, line] of [other, `${PASSPHRASE}\n`].entries()) {
+          const dir = (tool: string) => keyring(join(root, `${name}-spaces-${tool}-${i}-${j}`));
+          await svc(["keys", "import", "a", armor, ...dir("svc")], line);
+          await peer.ok(["keys", "import", "a", armor, ...dir("peer")], { input: line });
+        }
       }
-    }
-  });
+    }),
+  );
 
   test("white space at the ends of the passphrase of a phrase makes no other key", async () => {
     const line = "  two words\u00a0 \n";

@@ -15,6 +15,7 @@ import { commandLine, processesOn, removeFolder } from "../support/abandoned.ts"
 import { execFileSync } from "../support/bounded.ts";
 import { describeWithEngine } from "../support/containers.ts";
 import { Fixture, fetchPage, pause, ROOT, runSvc, type SvcProcess, seedFrom, svcOk } from "../support/index.ts";
+import { atNight } from "../support/runs.ts";
 
 const PORT_OFFSET = 2200;
 /** `npm run lab localnet` has thirty. */
@@ -102,36 +103,40 @@ describeWithEngine("a localnet that starts the engine itself", () => {
     await requireFreePorts(PORT_OFFSET);
   }
 
-  it(
-    `starts again after kill -9, ${KILLS} times, and leaves nothing behind`,
-    async () => {
-      const first = rng.below(MILESTONES.length);
-      for (let kill = 0; kill < KILLS; kill++) {
-        const milestone = MILESTONES[(first + kill) % MILESTONES.length] ?? READY;
-        const localnet = await until(milestone, kill < MILESTONES.length && kill % 2 === 0 ? 0 : rng.between(0, 700));
-        await localnet.kill();
-        // Long runs check every point separately; short ones let remains add up.
-        if (KILLS < MILESTONES.length) continue;
+  atNight(() =>
+    it(
+      `starts again after kill -9, ${KILLS} times, and leaves nothing behind`,
+      async () => {
+        const first = rng.below(MILESTONES.length);
+        for (let kill = 0; kill < KILLS; kill++) {
+          const milestone = MILESTONES[(first + kill) % MILESTONES.length] ?? READY;
+          const localnet = await until(milestone, kill < MILESTONES.length && kill % 2 === 0 ? 0 : rng.between(0, 700));
+          await localnet.kill();
+          // Long runs check every point separately; short ones let remains add up.
+          if (KILLS < MILESTONES.length) continue;
+          expect(await (await started()).stop()).toBe(0);
+          await expectNothingLeft();
+        }
         expect(await (await started()).stop()).toBe(0);
         await expectNothingLeft();
-      }
-      expect(await (await started()).stop()).toBe(0);
-      await expectNothingLeft();
-    },
-    LONG_MS,
+      },
+      LONG_MS,
+    ),
   );
 
-  it(
-    "leaves nothing behind if it is stopped while the engine makes a container",
-    async () => {
-      for (let stop = 0; stop < Math.ceil(KILLS / 5); stop++) {
-        const localnet = await until(/^manifest accepted/, rng.between(0, 300));
-        expect(await localnet.stop()).toBe(130);
-        expect(localnet.output).not.toContain("could not stop");
-        await expectNothingLeft();
-      }
-    },
-    LONG_MS,
+  atNight(() =>
+    it(
+      "leaves nothing behind if it is stopped while the engine makes a container",
+      async () => {
+        for (let stop = 0; stop < Math.ceil(KILLS / 5); stop++) {
+          const localnet = await until(/^manifest accepted/, rng.between(0, 300));
+          expect(await localnet.stop()).toBe(130);
+          expect(localnet.output).not.toContain("could not stop");
+          await expectNothingLeft();
+        }
+      },
+      LONG_MS,
+    ),
   );
 
   it("says at a second Ctrl-C what stays and what removes it, which works without an engine", async () => {

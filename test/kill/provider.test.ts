@@ -7,7 +7,7 @@ import { describeWithEngine, type Ordered, TestLocalnet, type TestProvider } fro
 import { balanceOf, pause, type Rng, seedFrom, waitFor, webFile } from "../support/index.ts";
 import { sized } from "../support/runs.ts";
 
-const KILLS = Number(process.env.SVC_TEST_PROVIDER_KILLS ?? sized(2, 3));
+const KILLS = Number(process.env.SVC_TEST_PROVIDER_KILLS ?? sized(1, 3));
 const TIMEOUT_MS = 120_000 + KILLS * 40_000;
 const SCALE = 10n ** 18n;
 

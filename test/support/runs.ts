@@ -22,6 +22,11 @@ export function atNight(define: () => void): void {
   if (IS_NIGHT) define();
 }
 
+/** Tests of what is the same for several engines: `npm test` has them for the first, and the night for each. */
+export function onFirst(at: number, define: () => void): void {
+  if (at === 0 || IS_NIGHT) define();
+}
+
 /** Random runs of a property: a few in `npm test`, ten times as many at night. */
 export function runs(count: number): number {
   return count * Number(process.env.SVC_TEST_RUNS ?? "1");

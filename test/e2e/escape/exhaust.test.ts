@@ -23,7 +23,7 @@ import {
   untilOk,
 } from "../../support/conformance/index.ts";
 import { freePorts } from "../../support/ports.ts";
-import { inTurn } from "../../support/runs.ts";
+import { inTurn, onFirst } from "../../support/runs.ts";
 import { ENGINES, type HostileEngine } from "./engines.ts";
 import { hostileRegistry } from "./hostile-registry.ts";
 import { seenMeanwhile } from "./neighbour.ts";
@@ -272,38 +272,40 @@ for (const [at, { engineName, describeOnIt, start }] of ENGINES.entries()) {
       });
     }
 
-    it("has no more of the disk by pulls of images than limits say, and keeps nobody from deploying", async () => {
-      const { registry, images } = hostileImages;
-      const before = await onDisk();
-      const services = images.map(({ name }) => sampleService(`${registry.host}/hostile/${name}:1`, { name }));
-      const spec = sampleSpec(services);
-      let most = 0;
-      let pulling = true;
-      const watch = async (): Promise<void> => {
-        while (pulling) {
-          most = Math.max(most, (await onDisk()) - before);
-          await new Promise((resolve) => setTimeout(resolve, 300));
-        }
-      };
-      await beside("pulls of images", async () => {
-        const watched = watch();
-        await driver.deploy(spec);
-        const areRefused = ({ services }: LeaseHealth) => services.every(({ error }) => error !== undefined);
-        const told = await untilHealth(driver, spec.id, areRefused, "all images to be refused").finally(() => {
-          pulling = false;
+    onFirst(at, () =>
+      it("has no more of the disk by pulls of images than limits say, and keeps nobody from deploying", async () => {
+        const { registry, images } = hostileImages;
+        const before = await onDisk();
+        const services = images.map(({ name }) => sampleService(`${registry.host}/hostile/${name}:1`, { name }));
+        const spec = sampleSpec(services);
+        let most = 0;
+        let pulling = true;
+        const watch = async (): Promise<void> => {
+          while (pulling) {
+            most = Math.max(most, (await onDisk()) - before);
+            await new Promise((resolve) => setTimeout(resolve, 300));
+          }
+        };
+        await beside("pulls of images", async () => {
+          const watched = watch();
+          await driver.deploy(spec);
+          const areRefused = ({ services }: LeaseHealth) => services.every(({ error }) => error !== undefined);
+          const told = await untilHealth(driver, spec.id, areRefused, "all images to be refused").finally(() => {
+            pulling = false;
+          });
+          await watched;
+          const errors = new Map(told.services.map(({ name, error }) => [name, error]));
+          for (const { name, told: sentence } of images) expect(errors.get(name), name).toMatch(sentence);
+          const honest = sampleSpec([sampleService(engine.image)]);
+          await driver.deploy(honest);
+          await untilOk(driver, honest.id);
+          await driver.teardown(honest.id);
         });
-        await watched;
-        const errors = new Map(told.services.map(({ name, error }) => [name, error]));
-        for (const { name, told: sentence } of images) expect(errors.get(name), name).toMatch(sentence);
-        const honest = sampleSpec([sampleService(engine.image)]);
-        await driver.deploy(honest);
-        await untilOk(driver, honest.id);
-        await driver.teardown(honest.id);
-      });
-      await driver.teardown(spec.id);
-      // A packed image and layers that are kept for the next one.
-      expect(most).toBeLessThan(2 * IMAGE + MOST_ON_DISK);
-    });
+        await driver.teardown(spec.id);
+        // A packed image and layers that are kept for the next one.
+        expect(most).toBeLessThan(2 * IMAGE + MOST_ON_DISK);
+      }),
+    );
 
     for (const [name, where] of [
       ["a node port", () => port],
